@@ -10,7 +10,7 @@ import pytest
 from actc.data.triples import ScoredTriples
 from actc.evidence.model import EvidenceModel, Quantiles, Ridge
 from actc.evidence.plan import NAMED_COLUMNS
-from actc.evidence.reasons import give_reasons
+from actc.evidence.reasons import give_reasons, join_reasons, score_topics
 from actc.evidence.score import gather_evidence
 from actc.evidence.sentences import SENTENCES, Row, Slots
 from actc.graph.graph import Graph
@@ -33,85 +33,107 @@ def evidence(graph):
     return gather_evidence(graph, ScoredTriples.from_columns(*zip(*ASKED, strict=True), [1.0, 2.0, 3.0, 4.0]))
 
 
-def score_evidence(evidence, **weights):
+def weights(evidence, **given):
     """Make a ridge in which the pieces weigh what is given, and all others nothing."""
-    of_columns = np.array([weights.get(name, 0.0) for name in evidence.columns])
+    of_columns = np.array([given.get(name, 0.0) for name in evidence.columns])
     ridge = Ridge(Quantiles.of(evidence.values, np.ones(len(evidence))), of_columns, 0.0)
     return EvidenceModel(evidence.columns, ridge, 0.1, 10)
 
 
+def describe(evidence, topic, row, supports, **values):
+    """Return the sentence of a topic, with some pieces of evidence replaced."""
+    table = evidence.values.copy()
+    for name, value in values.items():
+        table[:, evidence.columns.index(name)] = value
+    return SENTENCES[topic](Row(replace(evidence, values=table), row, {}, str), supports)
+
+
 def test_a_slot_that_most_fill_once_says_so_and_names_what_is_there(evidence, graph):
-    (said,) = give_reasons(evidence, score_evidence(evidence, head_slot_filled=-1.0), np.array([0]), graph=graph)
-    assert said == ("against: ada has one born in already (london), and 75% have only one",)
+    (reasons,) = give_reasons(evidence, weights(evidence, head_slot_filled=-1.0), np.array([0]), graph=graph)
+    assert reasons == (
+        "against: ada already has the fact born in(ada, london); 75% of the entities with such facts have only one.",
+    )
 
 
-def test_an_inverse_that_holds_is_called_an_inverse(evidence):
-    (said,) = give_reasons(evidence, score_evidence(evidence, pair_best=1.0), np.array([1]))
-    assert said[0].startswith("parent of holds the other way round (")  # in one of two cases, and five to doubt it
-    sure = replace(evidence, values=np.where(np.array(evidence.columns) == "pair_best", 0.9, evidence.values))
-    (said,) = give_reasons(sure, score_evidence(evidence, pair_best=1.0), np.array([1]))
-    assert said == ("inverse of parent of, which holds (90% have both)",)
+def test_a_slot_is_compared_with_what_is_typical(evidence):
+    many = {"head_slot_filled": 39, "head_slot_usual": 6.98}
+    expected = "ada already has 39 facts born in(ada, X); 7 is typical."
+    assert describe(evidence, "head_slot", 0, False, **many) == expected
+    assert describe(evidence, "head_slot", 0, True, head_slot_filled=0) == "ada has no recorded fact born in(ada, X)."
+    assert describe(evidence, "tail_slot", 0, True, tail_slot_filled=2, tail_slot_usual=2.2) == ""
+
+
+def test_what_says_the_same_is_one_reason(evidence):
+    """A slot without facts has none of the relation's facts: both pieces make one sentence, for or against."""
+    model = weights(evidence, tail_slot_filled=-1.0, tail_share=0.1)
+    one, other = (
+        weights(evidence, **{name: weight}) for name, weight in (("tail_slot_filled", -1.0), ("tail_share", 0.1))
+    )
+    both, first, second = (score_topics(evidence, each, np.arange(len(evidence))) for each in (model, one, other))
+    at = both[0].index("tail_slot")
+    assert "tail_share" not in both[0]
+    np.testing.assert_allclose(both[1][:, at], first[1][:, at] + second[1][:, at])
+
+
+def test_rules_stand_as_rules(evidence):
+    expected = "Rule: parent of(B, A) implies child of(A, B) in 90% of the cases."
+    assert describe(evidence, "pair", 1, True, pair_best=0.9) == expected
+    assert describe(evidence, "pair", 1, False, pair_best=0.1).endswith("in only 10% of the cases.")
+
+
+@pytest.mark.parametrize(("topic", "piece"), [("pair", "pair_best"), ("head_rule", "head_rule_best")])
+def test_no_percentage_that_reads_as_none_supports_anything(evidence, topic, piece):
+    assert describe(evidence, topic, 1, True, **{piece: 0.0004}) == ""
+    assert "less than 1%" in describe(evidence, topic, 1, False, **{piece: 0.0004})
+    assert "40%" in describe(evidence, topic, 1, True, **{piece: 0.4})
 
 
 def test_relatives_are_counted(evidence):
-    (said,) = give_reasons(evidence, score_evidence(evidence, head_relatives_five=1.0), np.array([0]))
-    assert not said  # nobody like ada has it, which is no reason for anything
-    (said,) = give_reasons(evidence, score_evidence(evidence, head_relatives_five=-1.0), np.array([3]))
-    assert not said
+    (reasons,) = give_reasons(evidence, weights(evidence, head_relatives_five=1.0), np.array([0]))
+    assert not reasons  # no entity like ada has it, which supports nothing
+    (reasons,) = give_reasons(evidence, weights(evidence, head_relatives_five=-1.0), np.array([3]))
+    assert not reasons
 
 
 def test_one_relative_is_one_entity(evidence):
-    named = np.where(np.array(list(NAMED_COLUMNS)) == "head_relatives_count", 1, evidence.named)
-    for share, weight, told in ((0.0, -1.0, "against: the entity most like ada does not have it"), (1.0, 1.0, None)):
-        values = np.where(np.array(evidence.columns) == "head_relatives_five", share, evidence.values)
-        one = replace(evidence, values=values, named=named)
-        said = SENTENCES["head_relatives"](Row(one, 0, {}, str), weight > 0)
-        assert said == (told or "the entity most like ada has it").removeprefix("against: ")
+    one = replace(evidence, named=np.where(np.array(list(NAMED_COLUMNS)) == "head_relatives_count", 1, evidence.named))
+    has, lacks = (describe(one, "head_relatives", 0, share > 0, head_relatives_five=share) for share in (1.0, 0.0))
+    assert has == "The entity most similar to ada has the fact born in(X, paris)."
+    assert lacks == "The entity most similar to ada does not have the fact born in(X, paris)."
 
 
-@pytest.mark.parametrize("topic", ["head_share", "pair", "head_rule"])
-def test_no_percentage_that_reads_as_none_speaks_for_anything(evidence, topic):
-    pieces = {"head_share": "head_share", "pair": "pair_best", "head_rule": "head_rule_best"}
-    of = np.array(evidence.columns) == pieces[topic]
-    rare = replace(evidence, values=np.where(of, 0.0004, evidence.values))
-    assert SENTENCES[topic](Row(rare, 1, {}, str), True) == ""
-    assert SENTENCES[topic](Row(rare, 1, {}, str), False)
-    usual = replace(evidence, values=np.where(of, 0.4, evidence.values))
-    assert "40" in SENTENCES[topic](Row(usual, 1, {}, str), True)
-
-
-def test_a_fact_alone_is_one_fact(evidence):
-    alone = replace(evidence, values=np.where(np.array(evidence.columns) == "head_degree", 1, evidence.values))
-    assert SENTENCES["head_share"](Row(alone, 0, {}, str), False).endswith("which is in 1 fact")
-
-
-def test_head_and_tail_in_one_are_said(evidence):
-    (said,) = give_reasons(evidence, score_evidence(evidence, same_entity=-2.0), np.array([2]))
-    assert said == ("against: head and tail are the same",)
+def test_head_and_tail_in_one_are_a_reason(evidence):
+    (reasons,) = give_reasons(evidence, weights(evidence, same_entity=-2.0), np.array([2]))
+    assert reasons == ("against: Head and tail are the same entity.",)
 
 
 def test_reasons_for_what_was_decided_come_first(evidence, graph):
-    worth = score_evidence(evidence, head_slot_filled=-3.0, path_count=1.0, score=-0.5)
-    (free,) = give_reasons(evidence, worth, np.array([0]), graph=graph)
-    assert free[0].startswith("against: ada has one born in")
-    (taken,) = give_reasons(evidence, worth, np.array([0]), graph=graph, accepted=np.array([True]), most=2)
-    assert not taken[0].startswith("against: ")
-    assert taken[1] == free[0]
+    model = weights(evidence, head_slot_filled=-3.0, path_count=1.0, score=-0.5)
+    (free,) = give_reasons(evidence, model, np.array([0]), graph=graph)
+    assert free[0].startswith("against: ada already has the fact")
+    (accepted,) = give_reasons(evidence, model, np.array([0]), graph=graph, accepted=np.array([True]), most=2)
+    assert not accepted[0].startswith("against: ")
+    assert accepted[1] == free[0]
 
 
-def test_where_no_piece_speaks_for_what_was_decided_that_is_said(evidence, graph):
-    worth = score_evidence(evidence, head_slot_filled=-3.0)
-    (said,) = give_reasons(evidence, worth, [0], graph=graph, accepted=np.array([True]))
-    assert said[0] == "no piece of evidence alone speaks for it"
-    assert said[1].startswith("against: ada has one born in already")
-    assert give_reasons(evidence, score_evidence(evidence), [0], accepted=np.array([False])) == [
-        ("no piece of evidence alone speaks against it",)
+def test_where_no_piece_supports_what_was_decided_a_sentence_says_so(evidence, graph):
+    model = weights(evidence, head_slot_filled=-3.0)
+    (reasons,) = give_reasons(evidence, model, [0], graph=graph, accepted=np.array([True]))
+    assert reasons[0] == "No single piece of evidence supports it."
+    assert reasons[1].startswith("against: ada already has the fact")
+    assert give_reasons(evidence, weights(evidence), [0], accepted=np.array([False])) == [
+        ("against: No single piece of evidence opposes it.",)
     ]
 
 
+def test_one_text_has_those_for_and_those_against_apart():
+    assert join_reasons(["against: Two.", "against: Three.", "One."]) == "Against: Two. Three. For: One."
+    assert join_reasons([]) == ""
+
+
 def test_ids_are_called_by_names(evidence):
-    (said,) = give_reasons(evidence, score_evidence(evidence, pair_best=1.0), np.array([0]), call="[[{}]]".format)
-    assert said == ("against: nothing else is known between [[ada]] and [[paris]]",)
+    (reasons,) = give_reasons(evidence, weights(evidence, pair_best=1.0), np.array([0]), call="[[{}]]".format)
+    assert reasons == ("against: No other fact links [[ada]] and [[paris]].",)
 
 
 def test_slots_know_how_many_there_are(graph):

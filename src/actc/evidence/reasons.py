@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,19 @@ from actc.evidence.sentences import SENTENCES, Row, Slots
 from actc.evidence.table import Evidence
 from actc.graph.graph import Graph
 
-# Pieces whose columns speak of the same thing make one sentence.
-TOPICS = {f"{side}_{name}": f"{side}_{name}" for side in SIDES for name in ("slot", "kind", "rule", "relatives")}
-TOPICS |= {f"{side}_{name}": f"{side}_share" for side in SIDES for name in ("degree", "share")}
+# Pieces that say nearly the same make one sentence: two would speak against each other.
+ABOUT_ENDS = {
+    "slot": "slot",
+    "share": "slot",
+    "degree": "slot",
+    "kind": "kind",
+    "rule": "rule",
+    "relatives": "relatives",
+}
+TOPICS = {f"{side}_{name}": f"{side}_{topic}" for side in SIDES for name, topic in ABOUT_ENDS.items()}
 TOPICS |= {"pair": "pair", "path": "path", "same": "same"}
 TOPICS |= dict.fromkeys(("score", "place", "behind", "above"), "score")
+AGAINST = "against: "  # in front of a sentence that opposes a candidate
 LEAST = 0.05  # log-odds; what weighs less is no reason
 
 
@@ -38,19 +46,20 @@ def give_reasons(
     most: int = 3,
     call: Callable[[str], str] = str,
 ) -> list[tuple[str, ...]]:
-    """Say of some candidates what speaks most for or against each.
+    """Return the strongest reasons for and against each of some candidates.
 
     Parameters
     ----------
     evidence : Evidence
     model : EvidenceModel
-        What the pieces are model by the ridge.
+        What the pieces are worth.
     rows : int array of shape (n,), optional
-        The candidates asked about; all of them if not given.
+        The candidates that reasons are wanted of; all of them if not given.
     graph : Graph, optional
         The known facts: with them a sentence can say that 99% have only one, and which one is there.
     accepted : bool array of shape (n,), optional
-        What was decided: reasons of that side come first, at least one of them where there is one; else that is said.
+        What was decided: reasons of that side come first, at least one of them, or a sentence that there is none.
+        Without it the side with the strongest reason comes first.
     most : int
         Sentences per candidate at most.
     call : callable
@@ -59,7 +68,7 @@ def give_reasons(
     Returns
     -------
     list of n tuples of str
-        The strongest first; what speaks against begins with "against: ".
+        Those for and those against apart, the strongest of each first; those against begin with "against: ".
     """
     rows = np.arange(len(evidence)) if rows is None else np.asarray(rows)
     topics, strengths = score_topics(evidence, model, rows)
@@ -72,27 +81,37 @@ def give_reasons(
 
 
 def _choose(row: Row, topics: list[str], strength: FloatArray, side: int, most: int) -> tuple[str, ...]:
-    """Return the strongest sentences of one candidate, those of the side that was decided for in front."""
+    """Return the strongest sentences of one candidate, those for and those against it apart."""
     found: list[tuple[bool, str]] = []
     for place in np.argsort(-np.abs(strength), kind="stable").tolist():
-        speaks_for = bool(strength[place] > 0)
-        agrees = side == 0 or speaks_for == (side > 0)
-        room = len(found) < most - 1 or agrees or any(same for same, _ in found)
+        supports = bool(strength[place] > 0)
+        agrees = side == 0 or supports == (side > 0)
+        room = len(found) < most - 1 or agrees or any(one == (side > 0) for one, _ in found)
         if abs(strength[place]) < LEAST or len(found) == most or not room:
             continue
-        if sentence := SENTENCES[topics[place]](row, speaks_for):
-            found.append((agrees, sentence if speaks_for else f"against: {sentence}"))
-    if side and not any(agrees for agrees, _ in found):
-        found = [(True, f"no piece of evidence alone speaks {'for' if side > 0 else 'against'} it"), *found]
-    return tuple(text for _, text in sorted(found, key=lambda item: not item[0]))
+        if sentence := SENTENCES[topics[place]](row, supports):
+            found.append((supports, sentence))
+    if side and not any(supports == (side > 0) for supports, _ in found):
+        found.insert(0, (side > 0, f"No single piece of evidence {'supports' if side > 0 else 'opposes'} it."))
+    first = side > 0 if side else bool(found) and found[0][0]
+    found.sort(key=lambda reason: reason[0] != first)
+    return tuple(sentence if supports else f"{AGAINST}{sentence}" for supports, sentence in found)
+
+
+def join_reasons(reasons: Sequence[str]) -> str:
+    """Return the reasons of one candidate as one text: "For: ... Against: ...", in their order."""
+    parts: dict[str, list[str]] = {}
+    for one in reasons:
+        parts.setdefault("Against" if one.startswith(AGAINST) else "For", []).append(one.removeprefix(AGAINST))
+    return " ".join(f"{name}: {' '.join(sentences)}" for name, sentences in parts.items())
 
 
 def score_topics(evidence: Evidence, model: EvidenceModel, rows: IntArray) -> tuple[list[str], FloatArray]:
     """Return what sentences can be about, and what each adds to the log-odds of some candidates, shape (n, topics)."""
-    topic = [next((said for begins, said in TOPICS.items() if name.startswith(begins)), "") for name in model.columns]
+    topic = [next((one for begins, one in TOPICS.items() if name.startswith(begins)), "") for name in model.columns]
     topics = sorted(set(topic) - {""})
     pieces = model.ridge.pieces(pieces_of(evidence, model.columns, rows))
-    strengths = [pieces[:, [name == said for name in topic]].sum(axis=1) for said in topics]
+    strengths = [pieces[:, [name == one for name in topic]].sum(axis=1) for one in topics]
     return topics, np.column_stack(strengths) if strengths else np.zeros((len(rows), 0))
 
 
@@ -101,12 +120,12 @@ WEIGHED = ("evidence.npz", "evidence-of-model.npz")
 
 @dataclass(frozen=True, eq=False)
 class Reasons:
-    """What the graph says of each candidate, and what that is model.
+    """What the graph says of each candidate, and what that is worth.
 
     Parameters
     ----------
     parts : tuple of (Evidence, EvidenceModel)
-        Of the candidates, in their order: those of rules, and those of a model alone, are weighed apart.
+        Of the candidates, in their order: those of rules, and those of a model alone, are scored apart.
     graph : Graph
         The known facts.
     """
@@ -117,9 +136,9 @@ class Reasons:
     def of(self, rows: IntArray, accepted: BoolArray, call: Callable[[str], str] = str) -> list[str]:
         """Return the reasons of some candidates, those for what was decided in front, in one text each.
 
-        ``call`` says what an id is called; without it ids stand there as they are.
+        ``call`` gives the name of an id; without it ids stand there as they are.
         """
-        return ["; ".join(texts) for texts in self._give(rows, accepted, call)]
+        return [join_reasons(reasons) for reasons in self._give(rows, accepted, call)]
 
     def marked(self, rows: IntArray) -> list[tuple[str, ...]]:
         """Return the reasons of some candidates as a session keeps them: ids in double brackets, no side in front."""
@@ -128,18 +147,18 @@ class Reasons:
     def _give(
         self, rows: IntArray, accepted: BoolArray | None, call: Callable[[str], str] = str
     ) -> list[tuple[str, ...]]:
-        said: dict[int, tuple[str, ...]] = {}
+        reasons: dict[int, tuple[str, ...]] = {}
         start = 0
         for evidence, model in self.parts:
             here = np.flatnonzero((rows >= start) & (rows < start + len(evidence)))
             side = None if accepted is None else accepted[here]
             given = give_reasons(evidence, model, rows[here] - start, graph=self.graph, accepted=side, call=call)
-            said |= dict(zip(here.tolist(), given, strict=True))
+            reasons |= dict(zip(here.tolist(), given, strict=True))
             start += len(evidence)
-        return [said[place] for place in range(len(rows))]
+        return [reasons[place] for place in range(len(rows))]
 
     def describe(self) -> dict[str, Any]:
-        """Return what the evidence was model, as plain values: the heaviest pieces of the first part first."""
+        """Return what the evidence was worth, as plain values: the heaviest pieces of the first part first."""
         models = [model for _, model in self.parts]
         weights = sorted(models[0].weights().items(), key=lambda item: -abs(item[1]))
         true = sum(model.share * len(evidence) for evidence, model in self.parts)

@@ -1,7 +1,8 @@
-"""What a piece of evidence says of a candidate, in a sentence a person can check.
+"""What the evidence says of a candidate, in sentences that a person can check in the graph.
 
-Each sentence is told whether it shall speak for the candidate or against it, and is empty where its words could not:
-few relatives may have the fact, and yet more than is usual, but a reader takes "none of 5" for a reason against.
+Each function is given whether its sentence shall support the candidate or oppose it. It returns an empty text where its
+words could not: few similar entities may have the fact, and yet more than is typical, but a reader takes "none of 5"
+for a reason against. Relations stand as in rules, ``relation(head, tail)``: a name does not say which way it goes.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Slots:
         return cls(graph, keys[order], others[order], ones / np.maximum(slots_of, 1))
 
     def look_up(self, entity: str, relation: str) -> Filled:
-        """Say what an entity has of a relation."""
+        """Return what an entity has of a relation."""
         r = self.graph.relation_names.places.get(relation, -1)
         u = self.graph.entity_names.places.get(entity, -1)
         if r < 0 or u < 0:
@@ -69,8 +70,10 @@ class Slots:
 
 
 FEW = 0.5  # below this share a sentence with a percentage reads as a reason against
-LEAST = 0.005  # below this share it reads as 0%, which speaks for nothing
+LEAST = 0.005  # below this share it reads as 0%, which supports nothing
+NEARLY = 0.25  # of the typical number: what is nearer to it is neither much nor little
 NOT_FILLED = Filled(0, "", 0.0)
+NAMED_PLACES = {name: place for place, name in enumerate(NAMED_COLUMNS)}
 
 
 class Row:
@@ -87,9 +90,9 @@ class Row:
     """
 
     def __init__(self, evidence: Evidence, row: int, slots: dict[str, Slots], call: Callable[[str], str]) -> None:
-        self._evidence, self._row, self._slots, self._call = evidence, row, slots, call
-        self._ids = evidence.candidates.triple(row)
-        self.head, self.relation, self.tail = map(call, self._ids)
+        self._evidence, self._row, self._slots, self.call = evidence, row, slots, call
+        self.ids = evidence.candidates.triple(row)
+        self.head, self.relation, self.tail = map(call, self.ids)
 
     def value(self, name: str) -> float:
         """Return one piece of evidence."""
@@ -103,134 +106,118 @@ class Row:
         """Return the name of the head or the tail."""
         return self.head if side == "head" else self.tail
 
-    def goal(self, side: str) -> str:
-        """Say the candidate with an X in the place of one end."""
-        return f"X {self.relation} {self.tail}" if side == "head" else f"{self.head} {self.relation} X"
+    def candidate(self, side: str, name: str = "X") -> str:
+        """Return the candidate as an atom with another name in the place of its head or tail."""
+        return f"{self.relation}({name}, {self.tail})" if side == "head" else f"{self.relation}({self.head}, {name})"
 
-    def fact(self, slot: str, entity: str) -> str:
-        """Say a fact that a rule begins with, with an X in the place of the entity that has it."""
-        other = self._call(self._evidence.entity_names[self.code(entity)])
-        relation, backwards = self.step(slot)
-        return f"{other} {relation} X" if backwards else f"X {relation} {other}"
-
-    def step(self, slot: str) -> tuple[str, bool]:
-        """Return the name of a relation and whether it is read from its tail to its head."""
+    def atom(self, slot: str, begin: str, end: str) -> str:
+        """Return the relation of a slot as an atom that leads from ``begin`` to ``end``, whichever way it is read."""
         code = self.code(slot)
-        return self._call(self._evidence.relation_names[code // 2]), bool(code % 2)
+        name = self.call(self._evidence.relation_names[code // 2])
+        return f"{name}({end}, {begin})" if code % 2 else f"{name}({begin}, {end})"
 
-    def is_own(self, slot: str) -> bool:
-        """Say whether a slot is one of the candidate's own relation."""
-        return self._evidence.relation_names[self.code(slot) // 2] == self._ids[1]
+    def entity(self, name: str) -> str:
+        """Return the name of an entity that a rule is about."""
+        return self.call(self._evidence.entity_names[self.code(name)])
 
     def filled(self, side: str) -> Filled:
         """Return what fills the slot of one end."""
         if side not in self._slots:
             return NOT_FILLED
-        found = self._slots[side].look_up(self._ids[0 if side == "head" else 2], self._ids[1])
-        return found._replace(first=self._call(found.first) if found.first else "")
+        return self._slots[side].look_up(self.ids[0 if side == "head" else 2], self.ids[1])
 
 
 Sentence = Callable[[Row, bool], str]
-NAMED_PLACES = {name: place for place, name in enumerate(NAMED_COLUMNS)}
 
 
-def _say_slot(side: str, row: Row, speaks_for: bool) -> str:
-    count, found = int(row.value(f"{side}_slot_filled")), row.filled(side)
+def _describe_slot(side: str, row: Row, supports: bool) -> str:
+    count, usual, filled = int(row.value(f"{side}_slot_filled")), row.value(f"{side}_slot_usual"), row.filled(side)
+    end, other = row.end(side), "tail" if side == "head" else "head"
     if not count:
-        return f"{_count_words(row, side, 0)} yet"
-    if found.single < FEW:
-        return f"{_count_words(row, side, count)} already, where {row.value(f'{side}_slot_usual'):.3g} is usual"
-    which = f" ({found.first})" if count == found.entities == 1 else ""
-    only = f"{_count_words(row, side, count)} already{which}, and {found.single:.0%} have only one"
-    return "" if speaks_for else only
-
-
-def _count_words(row: Row, side: str, count: int) -> str:
-    """Say how many tails the head has, or how many heads the tail has."""
-    number = {0: "no" if side == "head" else "none", 1: "one"}.get(count, str(count))
-    if side == "head":
-        return f"{row.head} has {number} {row.relation}"
-    return f"{number} {'has' if count < 2 else 'have'} {row.relation} {row.tail}"
-
-
-def _say_kind(side: str, row: Row, speaks_for: bool) -> str:
-    share = row.value(f"{side}_kind_best")
-    has = f"has {row.relation}" if side == "head" else f"{row.relation} ends in"
-    if speaks_for:
-        return f"{row.end(side)} is of a kind that {has} ({share:.0%})" if share >= FEW else ""
-    return f"{row.end(side)} is of a kind that {has} seldom ({share:.0%} at best)" if share < FEW else ""
-
-
-def _say_rule(side: str, row: Row, speaks_for: bool) -> str:
-    share, end = row.value(f"{side}_rule_best"), row.end(side)
-    if row.code(f"{side}_rule_slot") < 0 or share <= 0:
-        return "" if speaks_for else f"nothing that shares a fact with {end} has {row.goal(side)}"
-    if speaks_for:
-        fact = row.fact(f"{side}_rule_slot", f"{side}_rule_entity")
-        if share < LEAST:
+        return f"{end} has no recorded fact {row.candidate(other)}."
+    facts = f"{count:,} {'fact' if count == 1 else 'facts'} {row.candidate(other)}"
+    if filled.single < FEW:
+        if abs(count - usual) < NEARLY * usual:
             return ""
-        return f"of all X with {fact}, as {end}, {share:.0%} have {row.goal(side)}"
-    return f"of what shares a fact with {end}, {share:.0%} at best have {row.goal(side)}" if share < FEW else ""
+        more = "has" if supports else "already has"
+        typical = round(usual, 1 if usual < 3 else 0)
+        return f"{end} {more if count > usual else 'has only'} {facts}; {typical:g} is typical."
+    if count == filled.entities == 1:
+        facts = f"the fact {row.candidate(other, row.call(filled.first))}"
+    only = f"{filled.single:.0%} of the entities with such facts have only one"
+    return "" if supports else f"{end} already has {facts}; {only}."
 
 
-def _say_relatives(side: str, row: Row, speaks_for: bool) -> str:
-    count, total = int(row.value(f"{side}_relatives_five")), row.code(f"{side}_relatives_count")
-    if not total or (count == 0 if speaks_for else count == total):
+def _describe_kind(side: str, row: Row, supports: bool) -> str:
+    share = row.value(f"{side}_kind_best")
+    if supports != (share >= FEW):
+        return ""
+    bound = f"{'up to' if supports else 'at most'} {_percent(share)}"
+    return f"Of the entities in the same relations as {row.end(side)}, {bound} are {side}s of {row.relation}."
+
+
+def _describe_rule(side: str, row: Row, supports: bool) -> str:
+    share, end, goal = row.value(f"{side}_rule_best"), row.end(side), row.candidate(side)
+    if row.code(f"{side}_rule_slot") < 0 or share <= 0:
+        return "" if supports else f"No entity that shares a fact with {end} has the fact {goal}."
+    if share < LEAST if supports else share >= FEW:
+        return ""
+    condition = row.atom(f"{side}_rule_slot", "X", row.entity(f"{side}_rule_entity"))
+    only = "" if supports else "only "
+    return f"Rule: {condition} implies {goal} in {only}{_percent(share)} of the cases; here X is {end}."
+
+
+def _describe_relatives(side: str, row: Row, supports: bool) -> str:
+    count, total, end = int(row.value(f"{side}_relatives_five")), row.code(f"{side}_relatives_count"), row.end(side)
+    if not total or (count == 0 if supports else count == total):
         return ""
     if total == 1:
-        return f"the entity most like {row.end(side)} {'has' if count else 'does not have'} it"
-    return f"{count or 'none'} of the {total} entities most like {row.end(side)} {'has' if count == 1 else 'have'} it"
+        return f"The entity most similar to {end} {'has' if count else 'does not have'} the fact {row.candidate(side)}."
+    has = f"{count or 'None'} of the {total} entities most similar to {end} {'has' if count < 2 else 'have'}"
+    return f"{has} the fact {row.candidate(side)}."
 
 
-def _say_share(side: str, row: Row, speaks_for: bool) -> str:
-    share, degree = row.value(f"{side}_share"), int(row.value(f"{side}_degree"))
-    if speaks_for and share < LEAST / 10:  # a tenth of a percent is said
-        return ""
-    where = ("begin with", "begins with") if side == "head" else ("end in", "ends in")
-    many = f"{share:.1%} of all {row.relation} {where[0]}" if share else f"no {row.relation} {where[1]}"
-    return f"{many} {row.end(side)}, which is in {degree} {'fact' if degree == 1 else 'facts'}"
-
-
-def _say_pair(row: Row, speaks_for: bool) -> str:
+def _describe_pair(row: Row, supports: bool) -> str:
     if row.code("pair_slot") < 0:
-        return "" if speaks_for else f"nothing else is known between {row.head} and {row.tail}"
-    share, (relation, backwards) = row.value("pair_best"), row.step("pair_slot")
-    if share < LEAST if speaks_for else share >= FEW:
-        return ""
-    begin = f"{relation} holds {'the other way round' if backwards else 'between the two'}"
-    if backwards and share >= FEW and not row.is_own("pair_slot"):
-        begin = f"inverse of {relation}, which holds"
-    return f"{begin} ({share:.0%} have both)"
+        return "" if supports else f"No other fact links {row.head} and {row.tail}."
+    return _describe_implication(f"{row.atom('pair_slot', 'A', 'B')} implies", row.value("pair_best"), row, supports)
 
 
-def _say_path(row: Row, speaks_for: bool) -> str:
+def _describe_path(row: Row, supports: bool) -> str:
     if row.code("path_first") < 0:
-        return "" if speaks_for else f"no two facts lead from {row.head} to {row.tail}"
-    share, steps = row.value("path_best"), [row.step(name) for name in ("path_first", "path_second")]
-    if share < LEAST if speaks_for else share >= FEW:
+        return "" if supports else f"No two facts lead from {row.head} to {row.tail}."
+    body = f"{row.atom('path_first', 'A', 'X')} and {row.atom('path_second', 'X', 'B')} imply"
+    return _describe_implication(body, row.value("path_best"), row, supports)
+
+
+def _describe_implication(body: str, share: float, row: Row, supports: bool) -> str:
+    if share < LEAST if supports else share >= FEW:
         return ""
-    walk = ", then ".join(f"{relation} backwards" if backwards else relation for relation, backwards in steps)
-    return f"{walk} leads from {row.head} to {row.tail} ({share:.0%} of such pairs have {row.relation})"
+    only = "" if supports else "only "
+    return f"Rule: {body} {row.relation}(A, B) in {only}{_percent(share)} of the cases."
 
 
-def _say_same(row: Row, speaks_for: bool) -> str:
-    return "head and tail are the same" if row.value("same_entity") else ""
+def _percent(share: float) -> str:
+    return "less than 1%" if share < LEAST else f"{share:.0%}"
 
 
-def _say_score(row: Row, speaks_for: bool) -> str:
+def _describe_same(row: Row, supports: bool) -> str:
+    return "Head and tail are the same entity." if row.value("same_entity") else ""
+
+
+def _describe_score(row: Row, supports: bool) -> str:
     tail, head = int(row.value("place_among_tails")), int(row.value("place_among_heads"))
-    score = "high" if speaks_for else "low"
-    return f"a {score} score: place {tail} of the tails and {head} of the heads proposed"
+    high = "high" if supports else "low"
+    return f"The model's score is {high}: rank {tail} among the proposed tails, {head} among the proposed heads."
 
 
 SENTENCES: dict[str, Sentence] = {
-    f"{side}_{name}": partial(say, side)
+    f"{side}_{name}": partial(describe, side)
     for side in SIDES
-    for name, say in {
-        "slot": _say_slot,
-        "kind": _say_kind,
-        "rule": _say_rule,
-        "relatives": _say_relatives,
-        "share": _say_share,
+    for name, describe in {
+        "slot": _describe_slot,
+        "kind": _describe_kind,
+        "rule": _describe_rule,
+        "relatives": _describe_relatives,
     }.items()
-} | {"pair": _say_pair, "path": _say_path, "same": _say_same, "score": _say_score}
+} | {"pair": _describe_pair, "path": _describe_path, "same": _describe_same, "score": _describe_score}
