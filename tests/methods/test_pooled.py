@@ -20,10 +20,9 @@ from actc.data.triples import Annotations, ScoredTriples
 from actc.errors import ChoiceError, OptionError
 from actc.methods.calibrator import Calibrator
 from actc.methods.named import METHODS, find_method
-from actc.methods.pooled.draws import cut_intervals, draw_lines
 from actc.methods.pooled.features import POINTS, NormalScores, PreparedPool, prepare_pool
 from actc.methods.pooled.method import PRIORS, Pooled
-from actc.methods.pooled.model import OBJECTIVES, Posterior, Prior, cuts_at, design
+from actc.methods.pooled.model import OBJECTIVES, Posterior, Prior, cut_intervals, cuts_at, design, draw_lines
 from actc.methods.pooled.picks import _Board, _Unlabelled, best_pick, pick_expected_gain, points_of
 from actc.methods.pooled.regimes import REGIMES, fit_regimes
 from actc.methods.pooled.solve import fit_alone

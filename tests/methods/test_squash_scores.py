@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actc import ScoredTriples
-from actc.methods.squash_scores import Squash, needs_squashing
+from actc.methods.three_steps import Squash, needs_squashing
 
 raw_scores = st.lists(st.floats(-60, 60, width=32), min_size=1, max_size=30, unique=True)
 

@@ -17,7 +17,7 @@ from actc.data.triples import BoolArray, ScoredTriples
 from actc.errors import FileError, OptionError
 from actc.evidence.score import TrainingSet, score_pools
 from actc.graph.graph import Graph
-from actc.methods.squash_scores import Squash, needs_squashing
+from actc.methods.three_steps import Squash, needs_squashing
 
 SUFFIXES = (".tsv.gz", ".tsv", ".csv.gz", ".csv", ".parquet")
 

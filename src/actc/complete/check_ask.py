@@ -21,7 +21,7 @@ from actc.evidence.reasons import Reasons
 from actc.evidence.score import TriplesWithEvidence, gather_evidence
 from actc.evidence.table import Proposals
 from actc.graph.graph import Graph
-from actc.methods.pooled.draws import leave_one_out
+from actc.methods.pooled.model import leave_one_out
 from actc.methods.pooled_evidence import DOUBTS, PooledEvidence
 from actc.session.oracle import Oracle, ask_oracle
 from actc.session.sought import turn

@@ -16,7 +16,7 @@ from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, Scor
 from actc.decide.judge_answers import JudgeAnswers
 from actc.decide.judge_worth import JudgeWeights, Scale, learn_steepness, learn_weights
 from actc.methods.named import Fit, Method
-from actc.methods.pooled.draws import leave_one_out
+from actc.methods.pooled.model import leave_one_out
 
 FOLDS = 5
 MOST_FOLDED = 500

@@ -13,7 +13,7 @@ from actc.data.curves import Curves, tabulate_curves
 from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, as_labels
 from actc.errors import OptionError, TableError
 from actc.methods.named import Fit, Method, find_method, finds_cuts, warn_of_scores
-from actc.methods.squash_scores import Squash
+from actc.methods.three_steps import Squash
 
 
 class Calibrator(BaseEstimator):  # type: ignore[misc]

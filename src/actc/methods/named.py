@@ -22,8 +22,7 @@ from actc.evidence.score import TriplesWithEvidence
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.model import Posterior
 from actc.methods.pooled_evidence import PooledEvidence
-from actc.methods.squash_scores import Squash
-from actc.methods.three_steps import Actc, GlobalOpt, LocalOpt, SelectingMethod
+from actc.methods.three_steps import Actc, GlobalOpt, LocalOpt, SelectingMethod, Squash
 
 __all__ = [
     "METHODS", "Fit", "Method", "SelectingMethod", "describe_options", "find_method", "finds_cuts", "named_method",

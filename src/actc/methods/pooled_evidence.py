@@ -1,4 +1,9 @@
-"""The pooled method over log-odds by the graph's evidence: its options, and the fit that answers for it."""
+"""The pooled method over log-odds by the graph's evidence: how answers move weights, which triples come next, the fit.
+
+What is believed of each candidate before, its logit, stays; the pieces of evidence add to it by weights around 0, how
+far around being one of a few widths. How likely the answers are under each width, and under no weights at all, is how
+much each counts: pieces that say nothing are turned down by the answers themselves.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +13,99 @@ from typing import ClassVar
 
 import numpy as np
 
-from actc.data.numeric import moderate
+from actc.data.numeric import moderate, sigmoid
 from actc.data.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
 from actc.errors import OptionError
 from actc.evidence.score import TriplesWithEvidence
-from actc.methods.evidence_answers import move_weights
-from actc.methods.pick_listed import pick_listed
 from actc.methods.pooled.method import OWN_SELECTOR, Pooled, PooledFit
 from actc.methods.pooled.model import Posterior
+from actc.methods.pooled.picks import RANDOM_CHECK
+
+# Half or twice the widths, and other beliefs, decide alike: benchmarks/evidence/choice.csv, widths and nothing.
+WIDTHS = (0.05, 0.1, 0.2, 0.4)
+NOTHING = 0.5  # the belief, before any answer, that the pieces have nothing to add
+STEPS = 25
+
+
+def move_weights(pieces: FloatArray, logits: FloatArray, truth: BoolArray) -> FloatArray:
+    """Return what answers make each piece add to the logit, per standard deviation, shape (F,).
+
+    Parameters
+    ----------
+    pieces : float array of shape (l, F)
+        The pieces of evidence of the judged candidates.
+    logits : float array of shape (l,)
+        What is believed of them without the pieces.
+    truth : bool array of shape (l,)
+        The answers.
+    """
+    answers = truth.astype(np.float64)
+    fits = [_fit_width(pieces, logits, answers, width) for width in WIDTHS]
+    likelihood = np.array([_likelihood(logits, answers), *(value for _, value in fits)])
+    belief = np.exp(likelihood - likelihood.max()) * np.array([NOTHING, *[(1 - NOTHING) / len(WIDTHS)] * len(WIDTHS)])
+    belief /= belief.sum()
+    return np.asarray(belief[1:] @ np.stack([weights for weights, _ in fits]))
+
+
+def _fit_width(pieces: FloatArray, logits: FloatArray, truth: FloatArray, width: float) -> tuple[FloatArray, float]:
+    """Return the weights' mode under a Gaussian of one width, and the log of how likely it makes the answers."""
+    weights, prior = np.zeros(pieces.shape[1]), np.eye(pieces.shape[1]) / width**2
+    for _ in range(STEPS):
+        p = sigmoid(logits + pieces @ weights)
+        hessian = (pieces * (p * (1 - p))[:, None]).T @ pieces + prior
+        step = np.linalg.solve(hessian, pieces.T @ (p - truth) + weights / width**2)
+        weights = weights - step
+        if np.abs(step).max() < 1e-4:
+            break
+    volume = np.linalg.slogdet(hessian * width**2)[1]  # Laplace's approximation
+    penalty = 0.5 * float(weights @ weights) / width**2 + 0.5 * float(volume)
+    return weights, _likelihood(logits + pieces @ weights, truth) - penalty
+
+
+def _likelihood(logits: FloatArray, truth: FloatArray) -> float:
+    return float(truth @ logits - np.logaddexp(0, logits).sum())
+
+
+PURE = 0.9  # of the list should be what is sought, as far as the fit can tell
+LEAST, LEAST_SHARE = 50, 0.02  # triples, and of the pool: the list has so many, however unlikely
+FROM_LIST = (0.4, 0.8)  # of the questions: where the list should hold nothing, and where it is as pure as wanted
+ASKED, WITHIN = ("random", "check"), ("pool", "accepted")
+
+
+def pick_listed(probabilities: FloatArray, answers: Annotations, count: int, random: np.random.Generator) -> Picks:
+    """Draw the next triples to judge.
+
+    Parameters
+    ----------
+    probabilities : float array of shape (N,)
+        That each triple of the pool is what is sought, by the fit on the answers.
+    answers : Annotations
+        What has been judged.
+    count : int
+        How many are wanted; fewer come back where the pool has fewer left.
+    random : numpy.random.Generator
+    """
+    order, size = np.argsort(-probabilities, kind="stable"), len(probabilities)
+    pure = np.cumsum(probabilities[order]) / np.arange(1, size + 1)
+    length = min(max(int((pure >= PURE).sum()), LEAST, int(LEAST_SHARE * size)), size)
+    weights = np.empty((2, size))
+    weights[0, order] = 1 / (length + np.arange(size))
+    weights[1, order] = np.arange(size) < length
+    weights[:, answers.rows] = 0.0
+    share = FROM_LIST[0] + (FROM_LIST[1] - FROM_LIST[0]) * min(float(pure[length - 1]) / PURE, 1.0)
+    drawn: list[tuple[int, int, float]] = []
+    for _ in range(min(count, int((weights[0] > 0).sum()))):
+        sums = weights.sum(axis=1)
+        listed = share * float(sums[1] > 0)
+        which = int(random.random() < listed)
+        row = int(np.searchsorted(np.cumsum(weights[which]), random.random() * sums[which], side="right"))
+        chance = (1 - listed) * weights[0, row] / sums[0] + listed * weights[1, row] / max(sums[1], 1.0)
+        drawn.append((row, which, float(chance)))
+        weights[:, row] = 0.0
+    rows, from_list, chances = np.array(drawn).reshape(-1, 3).T
+    asked, within = (np.array(names, dtype=object)[from_list.astype(np.int64)] for names in (ASKED, WITHIN))
+    return Picks(rows.astype(np.int64), asked, within, chances, np.full(len(rows), RANDOM_CHECK, dtype=object))
+
 
 LOG_ODDS = "pooled-evidence"
 """What the method for scores that are log-odds by evidence is called."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from actc.data.numeric import logit, sigmoid
 from actc.data.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
 from actc.errors import OptionError, check_choice, choose
 from actc.methods.baselines import global_opt, local_opt
@@ -17,7 +18,42 @@ from actc.methods.choose_thresholds import choose_as_printed, choose_thresholds
 from actc.methods.estimate_labels import FittedRelations, estimate_labels
 from actc.methods.groups import Groups
 from actc.methods.select_triples import find_selector, select_triples
-from actc.methods.squash_scores import Squash, needs_squashing
+
+
+@dataclass(frozen=True)
+class Squash:
+    """The rising map ``score -> sigmoid(score - mean)``."""
+
+    mean: float
+
+    @classmethod
+    def of(cls, triples: ScoredTriples) -> Squash:
+        """Centre on the mean of the table's own scores."""
+        return cls(float(triples.scores.mean()))
+
+    def apply(self, triples: ScoredTriples) -> ScoredTriples:
+        """Return the triples with squashed scores."""
+        return triples.with_scores(sigmoid(triples.scores - self.mean))
+
+    def undo(self, cuts: FloatArray, pool: ScoredTriples) -> FloatArray:
+        """Return cuts in units of the raw score that accept exactly the same triples of the (raw) pool.
+
+        The inverse of the map is exact only up to rounding, and a cut is usually some triple's very score; so the
+        inverse is kept between the two neighbouring raw scores of the pool, above the one and up to the other.
+        """
+        raw = pool.scores[pool.by_score]
+        squashed = sigmoid(raw - self.mean)
+        place = np.searchsorted(squashed, cuts)
+        edges = np.concatenate([[-np.inf], raw, [np.inf]])
+        inverse = np.where(cuts <= 0, -np.inf, np.where(cuts >= 1, np.inf, logit(cuts) + self.mean))
+        above = np.where(place > 0, np.nextafter(edges[place], np.inf), -np.inf)
+        return np.clip(inverse, above, edges[place + 1])
+
+
+def needs_squashing(triples: ScoredTriples) -> bool:
+    """Say whether any score lies outside [0, 1]."""
+    return bool(triples.scores.min() < 0 or triples.scores.max() > 1)
+
 
 Probabilities = Callable[[ScoredTriples], FloatArray]
 

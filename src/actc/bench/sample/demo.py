@@ -18,7 +18,7 @@ from actc.data.progress import Progress
 from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray
 from actc.decide.case import ORACLE, Case, Decisions
 from actc.methods.named import METHODS, thresholds_of
-from actc.methods.squash_scores import Squash
+from actc.methods.three_steps import Squash
 
 BUDGETS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
 COMPARED = {

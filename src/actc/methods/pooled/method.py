@@ -11,10 +11,9 @@ import numpy as np
 
 from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, Picks, ScoredTriples, Thresholds
 from actc.errors import OptionError, check_choice
-from actc.methods.pooled.draws import cut_intervals
 from actc.methods.pooled.features import PreparedPool, prepare_pool
 from actc.methods.pooled.log_odds import fit_log_odds, prepare_log_odds
-from actc.methods.pooled.model import OBJECTIVES, Posterior, cuts_at
+from actc.methods.pooled.model import OBJECTIVES, Posterior, cut_intervals, cuts_at
 from actc.methods.pooled.picks import batch_size, best_pick, pick_expected_gain
 from actc.methods.pooled.regimes import REGIMES, fit_regimes
 from actc.methods.select_triples import check_count, find_selector, select_triples

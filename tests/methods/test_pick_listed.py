@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from actc.data.triples import Annotations
-from actc.methods.pick_listed import FROM_LIST, LEAST, pick_listed
+from actc.methods.pooled_evidence import FROM_LIST, LEAST, pick_listed
 
 SURE = np.append(np.full(100, 0.97), np.linspace(0.5, 0.001, 900))
 

@@ -18,9 +18,8 @@ from actc.data.triples import Annotations, ScoredTriples
 from actc.errors import OptionError, TableError
 from actc.evidence.score import TrainingSet, TriplesWithEvidence, learn, score_pools
 from actc.graph.graph import Graph
-from actc.methods.evidence_answers import move_weights
 from actc.methods.named import METHODS, find_method, thresholds_of
-from actc.methods.pooled_evidence import PooledEvidence
+from actc.methods.pooled_evidence import PooledEvidence, move_weights
 from tests.evidence.test_worth import make_town
 
 NOBODY = Annotations()
