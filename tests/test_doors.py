@@ -27,6 +27,7 @@ from actc.data.files import read_annotations, read_scored, write_scored, write_t
 from actc.data.triples import Annotations, ScoredTriples
 from actc.decide.calibrate import describe_calibration
 from actc.decide.case import FOLDS, Case
+from actc.decide.decision_table import DECISIONS, PRECISIONS
 from actc.decide.list_test import Demand
 from actc.errors import OptionError
 from actc.graph.formats import read_graph
@@ -231,6 +232,12 @@ def chances_of(path) -> dict:
         }
 
 
+def decided_in(table) -> dict:
+    """Return who decided each row of a table of decisions."""
+    names = zip(table["head"], table["relation"], table["tail"], strict=True)
+    return dict(zip(names, table["by"], strict=True))
+
+
 def interval_of(path) -> list[float]:
     """Return middle, low and high of the precision in a report."""
     return list(json.loads(path.read_text())["quality"]["precision"].values())
@@ -247,6 +254,9 @@ def check_doors(session, out) -> dict:
     run("report", out / "t.json", "--out", out / "t.html", "--json", out / "thresholds.json")
     names = ("export", "decide", "page", "decide-page")
     accepted = {name: rows_of(out / f"{name}.tsv") for name in names}
+    table = pd.read_parquet(session / DECISIONS)
+    assert len(table) == len(POOL)
+    accepted["table"] = decided_in(table[table["accepted"]])
     for name in names:  # to the digit, also where a judge spoke without turning the decision
         assert chances_of(out / f"{name}.tsv") == pytest.approx(chances_of(out / "export.tsv"), abs=1e-12), name
     reports = [json.loads((out / f"{name}.json").read_text()) for name in ("session", "thresholds")]
@@ -356,6 +366,24 @@ def test_a_guarantee_is_the_same_by_every_door(guaranteed, tmp_path):
     assert dict(zip(names, frame["by"], strict=True)) == found
 
 
+@pytest.mark.parametrize("demand", [None, 0.8])
+def test_one_table_has_what_every_guarantee_would_accept(guaranteed, tmp_path, demand):
+    actc.export_session(guaranteed, accepted=tmp_path / "now.tsv", precision=demand)
+    table = pd.read_parquet(guaranteed / DECISIONS)
+    assert decided_in(table[table["accepted"]]) == rows_of(tmp_path / "now.tsv")
+    assert table["probability"].is_monotonic_decreasing
+    plain = table["accepted" if demand is None else "without_guarantee"]
+    actc.export_session(guaranteed, accepted=tmp_path / "plain.tsv")
+    assert set(decided_in(table[plain])) == set(rows_of(tmp_path / "plain.tsv"))
+    sizes = set()
+    for precision in PRECISIONS:
+        actc.export_session(guaranteed, accepted=tmp_path / "a.tsv", precision=precision)
+        accepted = set(rows_of(tmp_path / "a.tsv"))
+        assert set(decided_in(table[table["guaranteed"] >= precision])) == accepted
+        sizes.add(len(accepted))
+    assert len(sizes) > 1
+
+
 def test_how_each_was_asked_is_the_same_in_the_store_and_in_the_labels_read_back(people, tmp_path):
     session = Session(people)
     stored = session.annotations()
@@ -388,6 +416,9 @@ def test_an_oracle_every_door_accepts_the_same_triples_by_the_same_hands(folder,
     accepted = rows_of(out / "accepted.tsv")
     assert "oracle" in accepted.values()
     assert "person" not in accepted.values()
+    table = pd.read_parquet(out / DECISIONS)
+    assert decided_in(table[table["accepted"]]) == accepted
+    assert len(table) == len(triples_of(out / "candidates.parquet"))
     report = json.loads((out / "report.json").read_text())
     sources = Calibration.read(out / "thresholds.json").sources
     answers = read_annotations(sources.labels, read_scored(out / "candidates.parquet")[0])

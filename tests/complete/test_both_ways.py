@@ -6,6 +6,7 @@ import json
 import shutil
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -63,6 +64,10 @@ def test_an_oracle_adds_and_takes_out_and_what_was_taken_out_can_be_put_back(hom
     told = run(home, out, *words)
     before, truth = triples_of(home / "graph.tsv"), triples_of(home / "truth.tsv")
     added, removed = triples_of(out / "accepted.tsv"), triples_of(out / "removed.tsv")
+    table = pd.read_parquet(out / "check" / "decisions.parquet")
+    named = list(zip(table["head"], table["relation"], table["tail"], strict=True))
+    assert {fact for fact, out_of in zip(named, table["removed"], strict=True) if out_of} == removed
+    assert len(named) == len(triples_of(out / "doubtful.tsv"))
     assert len(added) > 20
     assert len(removed) > 5
     assert len(removed - truth) > 0.8 * len(removed)  # what people called wrong; 30 answers guarantee no list of .9

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from actc import ScoredTriples
@@ -90,6 +91,10 @@ def test_what_is_accepted_has_reasons_that_name_the_graph(folder, tmp_path):
     assert rows
     assert all(said)
     assert all(row[0] in text or row[2] in text for row, text in zip(rows, said, strict=True))
+    table = pd.read_parquet(tmp_path / "out" / "decisions.parquet")
+    assert all(
+        f"[[{head}]]" in why or f"[[{tail}]]" in why for head, tail, why in table[["head", "tail", "reasons"]].values
+    )
 
 
 def test_the_report_says_what_the_evidence_was_worth(folder, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from actc.data.files import read_listed, write_json, write_text, write_triples
 from actc.data.pages import render
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.decide.case import BY, Case
+from actc.decide.decision_table import MOST_REASONS, guaranteed_precisions, write_decisions
 from actc.decide.report_page import Words
 from actc.errors import OptionError
 from actc.graph.formats import read_graph
@@ -79,6 +80,18 @@ def write_lists(folder: Path, outcome: Outcome, reasons: Sequence[str]) -> list[
     columns = {name: values[taken] for name, values in (columns | {"by": outcome.by[order]}).items()}
     write_triples(folder / REMOVED, columns)
     return [folder / name for name in (DOUBTFUL, REMOVED)]
+
+
+def write_check_decisions(path: Path, case: Case | None, outcome: Outcome, doubtful: Doubtful) -> Path:
+    """Write the table of all doubtful facts: ``removed`` where it is taken out, the probability of being wrong."""
+    columns: dict[str, Any] = {**outcome.facts.columns(), "score": outcome.facts.scores, "removed": outcome.out}
+    columns |= {"probability": outcome.wrong, "by": outcome.by}
+    if case is not None:
+        columns["guaranteed"] = guaranteed_precisions(replace(case, candidates=outcome.facts))
+    rows = outcome.order[:MOST_REASONS]
+    columns["reasons"] = doubtful.reasons.column(rows, len(outcome.facts))
+    path.parent.mkdir(exist_ok=True)
+    return write_decisions(path, columns, None if case is None or case.demand is None else case.demand.target)
 
 
 def put_back(folder: Path, facts: Path | None, base: Base) -> list[str]:

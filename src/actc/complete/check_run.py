@@ -18,10 +18,12 @@ from actc.complete.check_report import (
     put_back,
     summarise,
     tell_reasons,
+    write_check_decisions,
     write_lists,
     write_report,
 )
 from actc.data.begun import Begun, alone_in
+from actc.decide.decision_table import DECISIONS
 from actc.errors import OptionError, TableError
 from actc.graph.formats import as_table, find_ending, read_graph, write_graph
 from actc.graph.graph import Graph
@@ -103,6 +105,7 @@ def _check(plan: CheckPlan, stage: Stage) -> Finished:
     write_graph(graph, outcome.left(whole), base=plan.base)
     reasons = tell_reasons(doubtful, outcome)
     files = [graph, *write_lists(plan.out, outcome, reasons)]
+    files.append(write_check_decisions(plan.out / DECISIONS, case, outcome, doubtful))
     left = {**left, "notes": [*left["notes"], *told]}
     report = summarise(doubtful, case, outcome, whole, left, reasons)
     again = plan.command(None, "--undo", "--facts", "right-after-all.tsv")

@@ -22,6 +22,7 @@ from actc.data.files import quote_file, write_json, write_text, write_triples
 from actc.data.triples import IntArray, Triples
 from actc.decide.calibrate import describe_calibration, write_sources
 from actc.decide.case import BY, ORACLE, Case
+from actc.decide.decision_table import DECISIONS, decision_columns, worth_explaining, write_decisions
 from actc.decide.held import count_held, held_columns
 from actc.decide.report import describe_needed, tell_needed
 from actc.evidence.reasons import Reasons
@@ -121,10 +122,28 @@ def write_completion(
         provenance["reasons"] = np.array([*reasons.of(rows, np.ones(len(rows), np.bool_)), ""], dtype=object)[:-1]
     write_triples(files[1], _add_called({**accepted.columns(), **provenance}, called, str(case.method)))
     describe_calibration(case, _sources(folder, opened)).write(files[2])
+    files.append(_write_decisions(folder, case, graph, reasons, called))
     if len(case.constraints):
         files.append(folder / "held.tsv")
         write_triples(files[-1], held_columns(case))
     return files
+
+
+def _write_decisions(folder: Path, case: Case, graph: Graph, reasons: Reasons | None, called: Answers) -> Path:
+    """Write the table of all candidates that the graph does not hold, and of what was called true besides."""
+    columns = decision_columns(case)
+    if reasons is not None:
+        columns["reasons"] = reasons.column(worth_explaining(columns), len(case.target))
+    new = ~graph.contains(case.target)
+    columns = {name: column[new] for name, column in columns.items()}
+    if len(called):
+        count = len(called)
+        own = {**called.triples.columns(), "by": _called_by(called), "reasons": np.full(count, "", dtype=object)}
+        true = np.ones(count, dtype=np.bool_)
+        own |= {"accepted": true, "without_guarantee": true, "score": np.full(count, np.nan)}
+        own |= {name: true.astype(np.float64) for name in ("probability", "guaranteed")}
+        columns = {name: np.append(column, own[name]) for name, column in columns.items()}
+    return write_decisions(folder / DECISIONS, columns, None if case.demand is None else case.demand.target)
 
 
 def read_beside(path: Path) -> dict[str, Any]:

@@ -11,7 +11,14 @@ from typing import Any, cast
 import numpy as np
 
 from actc.complete.check_ask import Doubtful, ask_about
-from actc.complete.check_report import decide_outcome, for_page, put_back, tell_reasons, write_lists
+from actc.complete.check_report import (
+    decide_outcome,
+    for_page,
+    put_back,
+    tell_reasons,
+    write_check_decisions,
+    write_lists,
+)
 from actc.complete.check_report import summarise as summarise_check
 from actc.complete.check_run import find_doubts
 from actc.complete.earlier import (
@@ -23,7 +30,7 @@ from actc.complete.earlier import (
     read_answers,
     write_undecided,
 )
-from actc.complete.open_case import as_decided, new_facts
+from actc.complete.open_case import CHECK, as_decided, new_facts
 from actc.complete.page import write_next_page
 from actc.complete.plan import CompletionPlan
 from actc.complete.prepare import Ready, prepare
@@ -34,6 +41,7 @@ from actc.data.constraints import Constraints
 from actc.data.files import read_listed, write_scored, write_triples
 from actc.data.triples import BoolArray, IntArray, ScoredTriples, Triples
 from actc.decide.case import ORACLE, Case
+from actc.decide.decision_table import DECISIONS
 from actc.decide.find_constraints import constraints_from
 from actc.decide.held import tell_held
 from actc.errors import FileError, OptionError
@@ -169,6 +177,7 @@ def _complete(plan: CompletionPlan, stage: Stage) -> Finished:
     if doubts is not None and outcome is not None:
         reasons = tell_reasons(doubts, outcome)
         files += write_lists(plan.out, outcome, reasons)
+        files.append(write_check_decisions(plan.out / CHECK / DECISIONS, wrong, outcome, doubts))
         said["check"] = summarise_check(doubts, wrong, outcome, whole, doubted, reasons)
         shown = for_page(said["check"], doubts, outcome, name_things(opened.session, ()).name)
         shown["added"] = len(new_facts(opened.case, left)) + len(called)

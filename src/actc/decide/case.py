@@ -80,9 +80,10 @@ class Decisions:
         return np.flatnonzero(self.by == CONSTRAINT)
 
     def columns(self, accepted_only: bool = True) -> dict[str, NDArray[Any]]:
-        """Return head, relation, tail, score, probability and by, as every file and frame has them."""
+        """Return head, relation, tail, score, accepted (of all), probability and by, as files and frames have them."""
         rows = np.flatnonzero(self.accepted) if accepted_only else np.arange(len(self.triples))
-        more = {} if self.probability is None else {"probability": self.probability[rows]}
+        more: dict[str, NDArray[Any]] = {} if accepted_only else {"accepted": self.accepted}
+        more |= {} if self.probability is None else {"probability": self.probability[rows]}
         columns = {**self.triples.take(rows).columns(), "score": self.triples.scores[rows]}
         return {**columns, **more, "by": self.by[rows]}
 

@@ -9,7 +9,7 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from actc.data.deliver import write_beside
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
@@ -143,6 +143,12 @@ class Reasons:
     def marked(self, rows: IntArray) -> list[tuple[str, ...]]:
         """Return the reasons of some candidates as a session keeps them: ids in double brackets, no side in front."""
         return self._give(rows, None, "[[{}]]".format)
+
+    def column(self, rows: IntArray, count: int) -> NDArray[np.object_]:
+        """Return ``count`` texts, the reasons of some candidates, ids in double brackets; the others are empty."""
+        column = np.full(count, "", dtype=object)
+        column[rows] = np.array([*("; ".join(texts) for texts in self.marked(rows)), ""], dtype=object)[:-1]
+        return column
 
     def _give(
         self, rows: IntArray, accepted: BoolArray | None, call: Callable[[str], str] = str

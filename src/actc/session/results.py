@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from actc.data.calibration import Sources
 from actc.data.deliver import write_beside
 from actc.data.files import write_triples
 from actc.decide.calibrate import describe_calibration
+from actc.decide.decision_table import DECISIONS, decision_columns, write_decisions
 from actc.decide.held import held_columns
 from actc.decide.list_test import Demand
 from actc.decide.pick import pick_next
@@ -20,7 +22,7 @@ from actc.session.exchange import write_history, write_label_studio, write_label
 from actc.session.find_case import Opened, find_case
 from actc.session.plan import task_of
 from actc.session.session import Session
-from actc.session.sought import sought_in
+from actc.session.sought import parts_of, sought_in
 
 
 def write_thresholds(opened: Opened, path: Path, place: Path | None = None) -> int:
@@ -36,6 +38,17 @@ def write_accepted(opened: Opened, path: Path) -> int:
     columns = opened.case.decisions.columns()
     write_triples(path, columns)
     return len(columns["by"])
+
+
+def write_session_decisions(opened: Opened, path: Path) -> None:
+    """Write the decisions on every candidate of a session."""
+    assert opened.session is not None
+    columns = decision_columns(opened.case)
+    if parts_of(opened.session.settings)[0].wrong:
+        columns["removed"] = columns.pop("accepted")
+        columns.pop("without_guarantee", None)
+    demand = opened.case.demand
+    write_decisions(path, columns, None if demand is None else demand.target)
 
 
 def next_tasks(opened: Opened, count: int) -> list[Task]:
@@ -59,6 +72,9 @@ def export_session(
     confidence: float = 0.9,
 ) -> list[tuple[int, str, Path]]:
     """Write whatever has a path, as ``actc export`` does; return how many of what went where.
+
+    With thresholds, accepted or held triples the decisions on all candidates go into the session's folder, too:
+    ``decisions.parquet``.
 
     Parameters
     ----------
@@ -100,6 +116,8 @@ def export_session(
         if not (thresholds or accepted or label_studio or held):
             return written
         opened = find_case(session, demand)
+        if (thresholds or accepted or held) and os.access(session.folder, os.W_OK):  # an archive stays as it is
+            write_session_decisions(opened, beside(session.folder / DECISIONS))
         if thresholds:
             written.append((write_thresholds(opened, beside(thresholds), thresholds), "thresholds", thresholds))
         if accepted:
