@@ -1,4 +1,4 @@
-"""The studio's table of decisions at a million candidates: how long it takes to make, and how long any page takes.
+"""The studio's page of decisions at a million candidates: how long any page of the table takes.
 
 python benchmarks/studio/table.py --candidates 1000000 --out benchmarks/studio/table.csv
 
@@ -11,8 +11,6 @@ from __future__ import annotations
 import csv
 import resource
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -26,10 +24,11 @@ import numpy as np
 
 from actc.data.files import write_scored, write_triples
 from actc.data.triples import ScoredTriples
+from actc.decide.decision_table import DECISIONS
 from actc.session import Session, Settings, start_session
 from actc.session.exchange import read_judgements
-from actc.web.studio.decisions import Wish
-from actc.web.studio.table import Look, Table
+from actc.session.results import export_session
+from actc.web.studio.decisions import Decided, Look
 
 REPEATS = 15
 FIRST = ("Amber", "Birch", "Cedar", "Delta", "Ember", "Fjord", "Grove", "Haven", "Islet", "Jetty", "Knoll", "Ledge")
@@ -64,19 +63,17 @@ def make_session(folder: Path, count: int) -> Path:
 def requests(pages: int) -> Iterator[tuple[str, list[Look]]]:
     """Return what is asked: of each kind as many different ones as are timed."""
     numbers = range(REPEATS)
-    yield "first page", [Look("accepted")] * REPEATS
+    yield "first page", [Look(part="accepted")] * REPEATS
     yield "first page of all", [Look()] * REPEATS
-    for sort in ("score", "relation", "head", "tail", "by"):
+    yield "first page under a guarantee", [Look(level=0.7, part="accepted")] * REPEATS
+    for sort in ("probability", "score", "relation", "by"):
         yield f"sorted by {sort}", [Look(sort=sort, down=bool(at % 2)) for at in numbers]
-    yield "next to the cut", [Look("near", "distance", down=False, page=at) for at in numbers]
     yield "one relation", [Look(relation=f"P{at}") for at in numbers]
-    yield "one relation, by the tail", [Look("rejected", "tail", relation=f"P{at}") for at in numbers]
-    yield "one person", [Look(by="Ada", sort="head")] * REPEATS
+    yield "people's", [Look(by="person")] * REPEATS
     yield "search: many", [Look(search=LAST[at % 10]) for at in numbers]
     yield "search: one", [Look(search=f"{FIRST[at % 12].lower()} mill {24 + at % 12}") for at in numbers]
     yield "search: none", [Look(search=f"nothing {at}") for at in numbers]
     yield "a page in the middle", [Look(page=pages // 2 + at) for at in numbers]
-    yield "the last page, by the head", [Look(sort="head", page=pages - 1 - at) for at in numbers]
 
 
 def timed(ask: Callable[[], object]) -> tuple[float, float]:
@@ -91,19 +88,27 @@ def memory() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
 
 
-def ask(path: Path, folder: Path, candidates: int) -> list[tuple[str, float, float, float]]:
+def ask(folder: Path, candidates: int) -> list[tuple[str, float, float, float]]:
     """Ask for every kind of page, in a process that has done nothing else; return the times, and its memory."""
     session = Session(folder)
-    had, table = memory(), Table(path)
+    had, table = memory(), Decided(folder / DECISIONS, session.names)
+    kinds: list[tuple[str, list[Callable[[], object]]]] = [
+        (what, [lambda look=look: table.page(look) for look in looks]) for what, looks in requests(candidates // 50)
+    ]
+    kinds.append(("overview", [lambda at=at: table.overview((None, 0.0, 0.7, 0.9)[at % 4]) for at in range(REPEATS)]))
     rows = []
-    for what, looks in requests(candidates // 50):
-        pairs = [timed(lambda look=look: table.page(look, session.names)) for look in looks]
-        walls, cpus = ([pair[at] for pair in pairs] for at in (0, 1))
+    for what, calls in kinds:
+        walls, cpus = zip(*map(timed, calls), strict=True)
         rows.append((what, statistics.median(walls), statistics.median(cpus), max(walls)))
     rows.append(("more memory in the server, MB", memory() - had, 0, 0))
-    table.close()
     session.close()
     return rows
+
+
+def export(folder: Path) -> float:
+    """Let an export write the table; return its size in MB."""
+    export_session(folder, accepted=folder.parent / "accepted.tsv")
+    return (folder / DECISIONS).stat().st_size / 1e6
 
 
 def elsewhere(work: Callable[..., Any], *values: Any) -> Any:
@@ -120,15 +125,8 @@ def main(candidates: int, out: Path) -> None:
     rows: list[tuple[str, float, float, float]] = []
     with tempfile.TemporaryDirectory() as folder:
         session = elsewhere(make_session, Path(folder), candidates)
-        path, wish = Path(folder) / "table.duckdb", Wish(str(session))
-        start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, "-m", "actc.web.studio.make_table", wish.as_text(), str(path)], check=True)
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        busy = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-        rows.append(("made, seconds", time.perf_counter() - start, busy, 0))
-        rows.append(("made, most memory in MB", used.ru_maxrss / 1000, 0, 0))
-        rows.append(("the file, MB", path.stat().st_size / 1e6, 0, 0))
-        rows += elsewhere(ask, path, session, candidates)
+        rows.append(("the file, MB", elsewhere(export, session), 0, 0))
+        rows += elsewhere(ask, session, candidates)
     with out.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["candidates", "what", "median", "processor", "most"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import socket
 import threading
 import time
@@ -102,9 +103,13 @@ def test_a_look_at_many_answers_is_not_taken_anew_every_two_seconds(session, mon
         ("127.0.0.1", None),
         ("localhost", None),
         ("::1", None),
-        ("0.0.0.0", socket.gethostname()),
         ("10.1.2.3", "10.1.2.3"),
     ],
 )
 def test_others_reach_a_server_by_a_name_that_is_not_this_machines_for_itself(host, name):
     assert gate.name_for_others(host) == name
+
+
+def test_links_for_others_have_an_address_of_this_machine_or_its_name_where_it_has_no_network():
+    found = gate.name_for_others("0.0.0.0")
+    assert found == socket.gethostname() or not ipaddress.ip_address(found).is_loopback

@@ -45,7 +45,8 @@ def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, A
     Nothing in it tells a hidden repeat or a shared triple from any other, and what the model thinks is only there if
     it should be seen.
     """
-    known = names.known_tails(task.head, task.relation, MOST_KNOWN + 1)
+    known = names.known_tails(task.head, task.relation, MOST_KNOWN + 2)
+    known = [tail for tail in known if tail != task.tail]  # a fact that is doubted does not speak for itself
     examples = names.examples(task.relation, task.head, task.tail, MOST_EXAMPLES)
     facts = [names.facts(entity, task.relation, MOST_FACTS) for entity in (task.head, task.tail)]
     said = [(task.head, task.relation, task.tail), *((h, task.relation, t) for h, t in examples), *facts[0], *facts[1]]

@@ -103,6 +103,11 @@ class Names:
         rows = self._rows(f"SELECT {columns} FROM name WHERE id = ?", (identifier,))
         return Named(*rows[0]) if rows else Named(identifier, short_name(identifier))
 
+    def search(self, word: str) -> list[str]:
+        """Return the ids of what has a word in its name; small and capital Latin letters are the same."""
+        pattern = "%" + re.sub(r"([%_\\])", r"\\\1", word) + "%"
+        return [id for (id,) in self._rows("SELECT id FROM name WHERE name LIKE ? ESCAPE '\\'", (pattern,))]
+
     def count_named(self, identifiers: Iterable[str]) -> int:
         """Count the ids that have a name."""
         named = {row[0] for row in self._rows("SELECT id FROM name WHERE name != id")}

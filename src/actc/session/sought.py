@@ -76,7 +76,7 @@ def page_words(settings: Settings) -> dict[str, Any]:
     of_session = {
         "by_relation": f"{accepted}, relation by relation",
         "share": "Expected accuracy",
-        "now": f"of the decisions on all {sought.things} should be right now",
+        "now": f"of the decisions on the {settings.triples:,} {sought.things} of this session should be right now",
         "soon": "Expected accuracy appears here once the method has an estimate.",
     }
     return asdict(sought) | (of_audit if settings.design else of_session)

@@ -9,7 +9,7 @@ export function spoken(card) {
 }
 
 // Nobody reads a card in a quarter of a second: a second click or key that comes so soon was not meant for it.
-const UNREAD = 250;
+export const UNREAD = 250;
 const timers = new WeakMap();
 
 export function startReading(card) {

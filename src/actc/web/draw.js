@@ -168,7 +168,7 @@ function drawRelation(line, words, audit) {
   return element("li", { title },
     element("bdi", { class: "name" }, line.name),
     element("span", { class: "judged" }, `${line.labels} judged`),
-    bar, drawCourse(line.course), element("span", { class: "share" }, percent(line.share)));
+    bar, drawCourse(line.course), element("span", { class: "share" }, audit ? percent(line.share) : `${percent(line.share)} of ${line.triples.toLocaleString("en")}`));
 }
 
 function drawCourse(course) {

@@ -149,7 +149,14 @@ def name_for_others(host: str) -> str | None:
     """Return by which name other machines reach a server that listens on ``host``; None if they cannot."""
     if loopback_names(host) is not None:
         return None
-    return socket.gethostname() if host in ("0.0.0.0", "::") else host
+    if host not in ("0.0.0.0", "::"):
+        return host
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as unsent:  # names of hosts are known to few phones
+        try:
+            unsent.connect(("192.0.2.1", 9))  # sends nothing: it asks which of our addresses others see
+        except OSError:
+            return socket.gethostname()
+        return str(unsent.getsockname()[0])
 
 
 def _from_here(headers: dict[bytes, bytes], host: str, is_file: bool) -> bool:

@@ -98,6 +98,7 @@ function tellAddress(name, link, copied = false) {
 function actOn(one, words, meaning, makeVoid) {
   const button = element("button", { type: "button", "aria-label": `${meaning} ${one.name}` }, words);
   button.addEventListener("click", async () => {
+    if (makeVoid && !confirm(`${one.name} cannot judge any more by this link. Make it void?`)) return;
     const { status, content } = await fetchJson("api/owner/link", { name: one.name, void: makeVoid });
     if (status !== 200) put("added", String(content?.detail ?? "That did not work."));
     else if (content.link) tellAddress(one.name, content.link);

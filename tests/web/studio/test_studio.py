@@ -1,6 +1,5 @@
 """The studio's routes: who may ask, what may be dropped, and the whole way without a browser."""
 
-import base64
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +21,6 @@ from actc.web.studio.recognise import SCORES_UNUSED
 from actc.web.studio.runs import add_run, list_runs
 from actc.web.studio.serve import prepare
 from actc.web.studio.server import create_studio
-from tests.graph.servers import Faulty
 from tests.web.studio.conftest import BYTES, add_project
 
 SCORES = b"head\trelation\ttail\tscore\n" + b"".join(b"a%d\tr\tb\t%d\n" % (k, k) for k in range(40))
@@ -37,7 +35,7 @@ def test_every_route_of_the_studio_wants_the_link(client):
     for route in client.app.routes:
         if getattr(route, "dependant", None) is None or route.path in open_to_all:
             continue
-        path = route.path.format(name="words-and-what-they-mean", file="x.tsv", run=1, token="x", triple=0, key="x.1")
+        path = route.path.format(name="words-and-what-they-mean", file="x.tsv", run=1, token="x")
         kind = BYTES if "PUT" in route.methods else {"content-type": "application/json"}
         asked = stranger(client).request(next(iter(route.methods)), path, content=b"{}", headers=kind)
         assert asked.status_code == 401, route.path
@@ -265,7 +263,7 @@ def wait(client, api):
 
 
 def test_people_of_a_studio_that_others_reach_get_an_address_and_its_code(studio, families, monkeypatch):
-    monkeypatch.setattr("socket.gethostname", lambda: "mine.example")
+    monkeypatch.setattr(server, "name_for_others", lambda host: "mine.example")
     app = server.create_studio(studio, "0.0.0.0")
     with TestClient(app, base_url="http://mine.example:8766") as client:
         client.get(f"/s/{app.state.studio.token}")
@@ -355,23 +353,17 @@ def take_away(client, path):
     return client.request("DELETE", path, json={})
 
 
-def test_a_removed_project_is_put_back_as_it_was_with_its_links(client, tmp_path):
-    name = start_judging(client, tmp_path)
+def test_a_project_is_deleted_for_good_with_its_links(client, tmp_path):
+    name, studio = start_judging(client, tmp_path), client.app.state.studio.folder
     link = client.get(f"/api/projects/{name}").json()["session"]["judge"]
-    removed = take_away(client, f"/api/projects/{name}")
-    assert removed.json() == {"removed": f"{name}.1"}
+    assert take_away(client, f"/api/projects/{name}").json() == {"deleted": name}
     assert client.get(f"/api/projects/{name}").status_code == 404
     assert stranger(client).get(link).status_code == 404
-    assert not (client.app.state.studio.folder / name).exists()
-    studio = client.get("/api/studio").json()
-    assert [one["name"] for one in studio["projects"]] == ["words-and-what-they-mean"]
-    assert [(one["key"], one["title"]) for one in studio["removed"]] == [(f"{name}.1", "Families")]
-    assert client.post(f"/api/removed/{name}.1", json={}).json() == {"name": name}
-    assert stranger(client).get(link).status_code == 200
-    assert client.get("/api/studio").json()["removed"] == []
+    assert [one["name"] for one in client.get("/api/studio").json()["projects"]] == ["words-and-what-they-mean"]
+    assert sorted(one.name for one in (studio / ".actc-studio").iterdir()) == ["secret"]
 
 
-def test_a_project_in_which_something_is_written_is_not_removed(shared_client):
+def test_a_project_in_which_something_is_written_is_not_deleted(shared_client):
     name = add_project(shared_client)
     folder = shared_client.app.state.studio.folder / name
     (folder / "runs" / "1").mkdir(parents=True)
@@ -384,19 +376,6 @@ def test_a_project_in_which_something_is_written_is_not_removed(shared_client):
         assert take_away(shared_client, f"/api/projects/{name}").status_code == 400
     assert folder.is_dir()
     assert take_away(shared_client, f"/api/projects/{name}").status_code == 200
-
-
-def test_a_removed_project_is_deleted_for_good_only_by_its_own_name(client):
-    studio = client.app.state.studio.folder
-    for _ in range(2):
-        take_away(client, f"/api/projects/{add_project(client)}")
-    for key in ("..", ".actc-studio", "families", "families.3", "../families.1", "words-and-what-they-mean"):
-        assert take_away(client, f"/api/removed/{key}").status_code in (400, 404, 405, 422)
-    assert sorted(one.name for one in (studio / ".actc-studio" / "removed").iterdir()) == ["families.1", "families.2"]
-    assert take_away(client, "/api/removed/families.2").status_code == 200
-    assert [one["key"] for one in client.get("/api/studio").json()["removed"]] == ["families.1"]
-    name = add_project(client)
-    assert client.post("/api/removed/families.1", json={}).json() == {"name": f"{name}-2"}  # the old name is taken
 
 
 def test_the_report_is_a_page_with_a_way_back_on_which_nothing_runs(shared_client):
@@ -418,50 +397,6 @@ def test_the_report_is_a_page_with_a_way_back_on_which_nothing_runs(shared_clien
 PASSWORD = "open-sesame-4711"
 
 
-def test_a_password_opens_a_store_and_stands_nowhere(client):
-    lines = ["<http://e/a> <http://e/r> <http://e/b> ."]
-
-    def closed(server, query, reply):
-        asked = server.headers[-1].get("Authorization", "")
-        right = asked == "Basic " + base64.b64encode(f"ada:{PASSWORD}".encode()).decode()
-        return reply if right else (401, b"", {"WWW-Authenticate": 'Basic realm="x"'})
-
-    with Faulty(lines, closed).serving() as store:
-        name = add_project(client, goal="decide", store=store, login="user", budget=5)
-        client.put(f"/api/projects/{name}/files/scores.tsv", content=SCORES, headers=BYTES)
-        api = f"/api/projects/{name}"
-        assert not client.get(api).json()["login_known"]
-        assert client.post(f"{api}/runs", json={"what": "go"}).status_code == 400
-        typed = {"store": store, "login": "user", "user": "ada", "secret": PASSWORD}
-        assert client.post("/api/login", json=typed).json() == {"known": True}
-        assert client.get(api).json()["login_known"]
-        told = client.post(f"{api}/runs", json={"what": "go"}).json()
-        assert "--user-from ACTC_STORE_USER" in told["command"]
-        assert wait(client, api)["state"] == "asking", client.get(api).json()["runs"][-1]["log"]
-        elsewhere = store.replace("127.0.0.1", "localhost")
-        client.post(api, json={"store": elsewhere})
-        assert not client.get(api).json()["login_known"]  # it was given for another host
-        assert "ACTC_STORE_USER:?must hold user:password" in "\n".join(client.get(api).json()["commands"])
-    folder = client.app.state.studio.folder
-    assert [path for path in folder.rglob("*") if path.is_file() and PASSWORD.encode() in path.read_bytes()] == []
-
-
-@pytest.mark.parametrize(
-    "typed",
-    [
-        {"store": "sparql:http://h/query", "login": "user", "user": "a", "secret": ""},
-        {"store": "sparql:http://h/query", "login": "user", "user": "", "secret": "b"},
-        {"store": "sparql:http://h/query", "login": "key", "secret": "ü"},
-        {"store": "sparql:http://h/query", "login": "key", "secret": "a\0b"},
-        {"store": "sparql:http://ada:pw@h/query", "login": "key", "secret": "b"},
-        {"store": "file:///etc", "login": "key", "secret": "b"},
-        {"store": "sparql:http://h/query", "login": "", "secret": "b"},
-    ],
-)
-def test_what_cannot_open_a_store_is_refused(shared_client, typed):
-    assert shared_client.post("/api/login", json=typed).status_code in (400, 422)
-
-
 def test_an_address_with_a_password_in_it_is_not_written_down(shared_client):
     name = add_project(shared_client)
     said = shared_client.post(f"/api/projects/{name}", json={"store": f"sparql:http://ada:{PASSWORD}@h/query"})
@@ -472,7 +407,7 @@ def test_an_address_with_a_password_in_it_is_not_written_down(shared_client):
 
 
 def test_what_was_published_where_is_read_from_its_command_line():
-    target = Target("sparql:http://h/update", "http://e/g", "http://e/", "key", True, "http://e/facts")
+    target = Target("sparql:http://h/update", "http://e/g", "http://e/", True, "http://e/facts")
     assert Target.of(publish_commands(target, True)[0]) == target
     plain = Target("sparql:http://h/update", "http://e/g")
     assert Target.of(publish_commands(plain, False)[0]) == Target.of(withdraw_commands(plain, True)[0]) == plain
@@ -482,7 +417,7 @@ def test_a_store_that_does_not_answer_changes_nothing_in_where_a_project_stands(
     name = start_judging(shared_client, tmp_path)
     folder = shared_client.app.state.studio.folder / name
     (folder / "result" / "accepted.tsv").write_text("head\trelation\ttail\na\tr\tb\n")
-    where = {"to": "sparql:http://127.0.0.1:1/update", "into": "http://e/g", "login": "", "base": "", "remove": False}
+    where = {"to": "sparql:http://127.0.0.1:1/update", "into": "http://e/g", "base": "", "remove": False}
     for state in ("done", "failed"):
         run = add_run(folder, "publish", publish_commands(Target(where["to"], where["into"]), False))
         (run.folder / "ended.json").write_text(json.dumps({"state": state}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import signal
@@ -24,14 +25,15 @@ from actc.graph.formats import read_graph
 from actc.session import Judgement, Session
 from actc.session.plan import Planner
 from actc.session.status import history
+from actc.web.studio.decisions import own_answers_of
 from actc.web.studio.project import Project
 from actc.web.studio.runs import list_runs
 from actc.web.studio.server import create_studio
-from tests.graph.servers import Faulty, oxigraph
+from tests.graph.servers import oxigraph
 from tests.web.browser.conftest import PHONE, READY, saved, wait_for
 from tests.web.browser.test_axe import DARK_PHONE, look, look_at_both
 from tests.web.studio.conftest import BYTES, Command, run_to_its_end
-from tests.web.studio.test_table_routes import triples_in
+from tests.web.studio.test_decide_routes import triples_in
 
 WORKS = 120_000  # milliseconds that a run may take on a busy machine
 
@@ -165,13 +167,14 @@ def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
 
     next_is(page, "decide")
     page.click("#tab-decide")
+    page.click("#promise")
+    next_is(page, "take")
+    page.click("#tab-decide")
     page.wait_for_selector("#rows tr")
-    page.focus("#level")
-    page.wait_for_function("() => Number(document.getElementById('level').max) > 0")
-    while page.inner_text("#level-now") != "90\u00a0%":
-        page.keyboard.press("ArrowRight")
+    slide_to(page, 90)
     promised = int(re.search(r"[\d,]+", page.inner_text("#cost"))[0].replace(",", ""))
     page.click("#promise")
+    run_ends(studio, 3)
     next_is(page, "take")
     assert "--precision 0.9" in page.locator("#runs pre").first.text_content()
 
@@ -233,6 +236,107 @@ def open_tab(page: Page, key: str, name: str) -> None:
     raise AssertionError(f"{key} never comes to {name}")
 
 
+def slide_to(page: Page, percent: int) -> None:
+    """Move the slider by keys to a precision, and wait until what is below is of it."""
+    page.focus("#level")
+    page.keyboard.press("Home")
+    while page.inner_text("#level-now") != f"{percent}\u00a0%":
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"() => location.hash.includes('level=0.{percent}')")
+    page.wait_for_selector("#facts:not([aria-busy])")
+
+
+def numbers_in(text: str) -> list[int]:
+    return [int(found.replace(",", "")) for found in re.findall(r"\d[\d,]*", text)]
+
+
+def test_the_slider_moves_the_table_the_relations_and_the_pictures_alike(judged_studio):
+    studio, page = judged_studio(viewport={"width": 1280, "height": 900})
+    page.goto(f"{studio.origin}/project/families#decide")
+    page.wait_for_selector("#multiples svg")
+    found = []
+    for precision in (None, 70, 99):
+        if precision is not None:
+            slide_to(page, precision)
+        accepted, candidates = numbers_in(page.inner_text("#cost"))[:2]
+        assert numbers_in(page.inner_text("#page-of"))[-1:] == [accepted]
+        cells = page.locator("#level-rows tr").all()
+        assert sum(numbers_in(row.locator("td").last.inner_text())[0] for row in cells) == accepted
+        shown = [numbers_in(one.inner_text()) for one in page.locator("#multiples figcaption").all()]
+        assert [sum(one[-2] for one in shown), sum(one[-1] for one in shown)] == [accepted, candidates]
+        found.append(accepted)
+    assert len(set(found)) > 1
+    page.reload()  # which forgets nothing of it
+    page.wait_for_selector("#multiples svg")
+    assert page.inner_text("#level-now") == "99\u00a0%"
+    assert numbers_in(page.inner_text("#cost"))[0] == found[-1]
+
+
+def rows_shown(page: Page) -> list[str]:
+    return page.locator("#rows .what").all_inner_texts()
+
+
+def test_the_list_stands_still_under_the_keyboard_and_every_key_answers_the_fact_that_was_read(judged_studio):
+    studio, page = judged_studio(viewport={"width": 1280, "height": 900})
+    page.goto(f"{studio.origin}/project/families#decide")
+    page.wait_for_selector("#rows tr")
+    page.wait_for_timeout(300)
+    tab_to(page, "#rows tr")
+    shown, read = rows_shown(page), []
+    session = Session(studio.folder / "families" / "result" / "session")
+    for key in "tftf":
+        read.append((page.get_attribute("#rows tr:focus", "data-fact"), {"t": "true", "f": "false"}[key]))
+        page.keyboard.press(key)
+        page.wait_for_selector(f"#rows tr:focus .{read[-1][1]}[aria-pressed=true]")
+        wait_for(lambda: len(own_answers_of(session)) == len(read))
+        assert rows_shown(page) == shown
+        page.keyboard.press("ArrowDown")
+    facts = [(tuple(json.loads(fact)), said) for fact, said in read]
+    assert own_answers_of(session) == dict(facts)
+    page.keyboard.press("u")
+    wait_for(lambda: own_answers_of(session) == dict(facts[:-1]))
+    page.wait_for_selector(f"#rows tr:has(+ tr:focus) .{facts[-1][1]}[aria-pressed=false]")
+
+    run_to_its_end_of(studio, "families")  # somebody decides while the list is being read
+    page.wait_for_selector("#refresh:visible")
+    assert rows_shown(page) == shown
+    page.click("#refresh")
+    page.wait_for_selector("#refresh", state="hidden")
+    session.close()
+
+
+def test_nothing_is_taken_within_a_quarter_of_a_second_of_a_change(judged_studio):
+    studio, page = judged_studio(viewport={"width": 1280, "height": 900})
+    page.goto(f"{studio.origin}/project/families#decide")
+    page.wait_for_selector("#rows tr")
+    page.wait_for_timeout(300)
+    session = Session(studio.folder / "families" / "result" / "session")
+    page.evaluate(
+        """() => new Promise((done) => {
+            const rows = document.getElementById("rows");
+            const press = () => { rows.querySelector("button.true").click(); done(); };
+            new MutationObserver(press).observe(rows, { childList: true });
+            document.querySelector("[data-part=rejected]").click();
+        })"""
+    )
+    page.wait_for_timeout(600)
+    assert own_answers_of(session) == {}
+    page.click("#rows button.true >> nth=0")
+    wait_for(lambda: list(own_answers_of(session).values()) == ["true"])
+    session.close()
+
+
+def test_back_leads_to_the_tab_before(judged_studio):
+    studio, page = judged_studio()
+    page.goto(f"{studio.origin}/project/families#data")
+    page.click("#tab-people")
+    page.click("#tab-take")
+    page.go_back()
+    page.wait_for_selector("#tab-people[aria-selected=true]")
+    page.go_back()
+    page.wait_for_selector("#tab-data[aria-selected=true]")
+
+
 def test_the_way_by_keys_alone(judged_studio, families, true_facts):
     studio, page = judged_studio(viewport={"width": 1200, "height": 900})
     page.on("filechooser", lambda chooser: chooser.set_files(families))  # from now on, so that none opens unseen
@@ -287,6 +391,7 @@ def test_the_way_by_keys_alone(judged_studio, families, true_facts):
     page.keyboard.press("ArrowDown")
     assert page.inner_text("#rows tr:focus .what") != before
     session = Session(studio.folder / "families" / "result" / "session")
+    page.wait_for_timeout(300)  # nothing is taken so soon after the list changed
     page.keyboard.press("t")
     wait_for(lambda: history(session)[0]["name"] == "owner")
     session.close()
@@ -306,15 +411,10 @@ def test_the_way_by_keys_alone(judged_studio, families, true_facts):
 def test_axe_finds_nothing_on_any_page_of_the_studio(judged_studio):
     studio, page = judged_studio("0.0.0.0", bypass_csp=True, **DARK_PHONE)
     look_at_both(page, "home")
-    page.click("[aria-label='Remove: Broken']")
+    page.click("[aria-label='Delete: Broken']")
     page.wait_for_selector("#ask[open]")
-    look(page, "asked whether to remove")
-    page.click("#ask-yes")
-    page.wait_for_selector("#removed:not([hidden])")
-    page.click("#removed summary")
-    look(page, "a removed project")
-    page.click("[aria-label='Put back: Broken']")
-    wait_for(lambda: (studio.folder / "broken").is_dir())
+    look(page, "asked whether to delete")
+    page.click("#ask [data-close] >> nth=1")
     page.goto(f"{studio.origin}/project/empty")
     next_is(page, "data")
     look(page, "nothing yet")
@@ -324,8 +424,6 @@ def test_axe_finds_nothing_on_any_page_of_the_studio(judged_studio):
     page.goto(f"{studio.origin}/project/families#data")
     page.wait_for_selector("#card:not([hidden])")
     page.click("#from-store summary")
-    page.select_option("#source-login", "user")
-    page.wait_for_selector("#source-secret:visible")
     look(page, "data")
     page.click("#tab-run")
     page.click("#run .command summary")
@@ -340,13 +438,11 @@ def test_axe_finds_nothing_on_any_page_of_the_studio(judged_studio):
     page.click("#tab-decide")
     page.wait_for_selector("#rows tr")
     page.wait_for_selector("#multiples svg")
-    page.click("[data-part=near]")
+    page.click("[data-part=rejected]")
     page.wait_for_selector("#multiples svg")
     look_at_both(page, "decide")
     page.click("#tab-take")
     page.wait_for_selector("#takes a")
-    page.select_option("#storing-login", "key")
-    page.wait_for_selector("#storing-secret:visible")
     look(page, "take")
     page.click("#take-report a")
     page.wait_for_url("**/families/report")
@@ -394,7 +490,15 @@ def test_no_page_is_wider_than_its_screen_and_hostile_names_do_nothing(judged_st
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
-def run_ends(studio: Served, number: int, state: str = "done") -> None:
+def run_to_its_end_of(studio: Served, name: str) -> None:
+    """Decide in a project as another window would, and wait until that is done."""
+    app = create_studio(studio.folder)
+    with TestClient(app, base_url="http://127.0.0.1:8766") as client:
+        client.get(f"/s/{app.state.studio.token}")
+        run_to_its_end(client, name, "decide")
+
+
+def run_ends(studio: Served | Command, number: int, state: str = "done") -> None:
     """Wait until a run of the decided project, by its number, has ended so."""
     wait_for(
         lambda: [run.state for run in list_runs(studio.folder / "families")][number - 1 :] == [state], WORKS / 1000
@@ -424,34 +528,6 @@ def test_what_is_decided_is_looked_at_published_and_withdrawn(judged_studio):
         page.click("#withdraw", timeout=WORKS)
         run_ends(studio, 6)
         assert count_triples(store, "http://example.org/decided") == 0
-
-
-PASSWORD = "open-sesame-4711"
-
-
-@pytest.mark.long
-def test_a_store_with_a_key_is_logged_in_to_from_the_page(judged_studio):
-    def closed(server, query, reply):
-        return reply if server.headers[-1].get("Authorization") == f"Bearer {PASSWORD}" else (401, b"", {})
-
-    with Faulty([], closed).serving() as store:
-        studio, page = judged_studio()
-        page.goto(f"{studio.origin}/project/families#take")
-        page.wait_for_selector("#takes a")
-        page.fill("#to", store)
-        page.fill("#into", "http://example.org/decided")
-        page.fill("#base", "http://example.org/")
-        page.click("[form=publish]")
-        run_ends(studio, 3, "failed")
-        page.select_option("#storing-login", "key")
-        page.fill("#storing-secret", PASSWORD)
-        page.click("#storing button")
-        page.wait_for_function("() => document.getElementById('storing-secret').value === ''")
-        page.click("[form=publish]")
-        page.wait_for_selector("#write:enabled", timeout=WORKS)
-        assert "--key-from ACTC_STORE_KEY" in page.inner_text("#published")
-    files = [path for path in studio.folder.rglob("*") if path.is_file()]
-    assert [path for path in files if PASSWORD.encode() in path.read_bytes()] == []
 
 
 def count_triples(store: str, graph: str = "") -> int:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from actc.errors import OptionError
 from actc.session.read_names import own_labels
-from actc.web.studio.logins import LOGINS, login_words
 from actc.web.studio.project import Project, check_store
 
 Words = list[str]
@@ -64,8 +63,6 @@ class Target:
         A store, and the IRI under which it gets them.
     base : str
         What is put before names that are no IRIs.
-    login : {"", "user", "key"}
-        How one logs in.
     remove : bool
         Whether facts that were taken out leave the store's graph, too.
     out_of : str
@@ -75,7 +72,6 @@ class Target:
     to: str
     into: str
     base: str = ""
-    login: str = ""
     remove: bool = False
     out_of: str = ""
 
@@ -83,7 +79,7 @@ class Target:
     def words(self) -> Words:
         """Its part of a command line."""
         check_store(self.to, "update")
-        return ["--to", self.to, "--into", self.into, *login_words(self.login)]
+        return ["--to", self.to, "--into", self.into]
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Target:
@@ -92,8 +88,7 @@ class Target:
         def told(option: str) -> str:
             return words[words.index(option) + 1] if option in words[:-1] else ""
 
-        login = next((login for login, (option, _) in LOGINS.items() if option in words), "")
-        return cls(told("--to"), told("--into"), told("--base"), login, "--remove" in words, told("--graph"))
+        return cls(told("--to"), told("--into"), told("--base"), "--remove" in words, told("--graph"))
 
 
 def publish_commands(target: Target, write: bool) -> list[Words]:
@@ -142,7 +137,7 @@ def _scores(project: Project) -> Words:
 def _graph(project: Project) -> Words:
     if project.options.store:
         named = ["--graph", project.options.graph_iri] if project.options.graph_iri else []
-        return [project.options.store, *named, *login_words(project.options.login)]
+        return [project.options.store, *named]
     found = _files(project, "graph", "")
     if not found:
         raise OptionError("The graph is missing: drop a file with it, or give the address of a store.")

@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import os
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +16,6 @@ from fastapi import Path as InPath
 
 from actc.data.files import ordinary
 from actc.errors import FileError
-from actc.web.studio.logins import Logins
 from actc.web.studio.project import HIDDEN, Project, find_project
 from actc.web.studio.sessions import Sessions
 
@@ -36,15 +35,12 @@ class Studio:
         The pages of people who judge.
     others : str, optional
         By which name other machines reach it; None where they cannot.
-    logins : Logins
-        Who asks stores.
     """
 
     folder: Path
     token: str
     sessions: Sessions
     others: str | None = None
-    logins: Logins = field(default_factory=Logins)
 
     @property
     def cookie(self) -> str:

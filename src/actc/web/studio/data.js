@@ -2,7 +2,6 @@
 
 import { directionOf, drawCard } from "./card.js";
 import { element, fetchJson, put, sentenceOf } from "./draw.js";
-import { showLogin, startLogin } from "./login.js";
 import { change, count, home, number, project, redraw, refresh } from "./project.js";
 import { bytes, sendFiles, takeDrops } from "./upload.js";
 
@@ -14,7 +13,6 @@ export function showData(project) {
   at("files").hidden = project.files.length === 0;
   redraw("file-rows", project.files, () => project.files.map(drawFile));
   showOptions(project.options);
-  showLogin("source", project.options.login, project.login_known);
   const state = JSON.stringify([project.files, project.options.language, project.options.store]);
   if (state !== looked) preview(state);
 }
@@ -115,6 +113,5 @@ export function startData() {
       else put(place, `${field.labels[0].textContent.trim()}: ${field.validationMessage}`);
     });
   }
-  startLogin("source", () => at("store").value, (login) => change({ login }, "store-state"));
   for (const form of [at("options"), at("store-form")]) form.addEventListener("submit", (event) => event.preventDefault());
 }

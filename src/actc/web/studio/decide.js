@@ -1,65 +1,67 @@
-// What is decided: a promise and what it costs, every fact with its reasons, the owner's word on single ones, pictures.
+// What is decided: what a guarantee costs, every fact with its reasons, the owner's answers to single ones, pictures.
+// Slider, table, relations and pictures are views of one state; nothing moves unless whoever looks at it asks for that.
 
-import { directionOf, drawSentence } from "./card.js";
+import { directionOf, drawSentence, UNREAD } from "./card.js";
 import { drawBins, drawChart, element, fetchJson, newKey, percent, put, sentenceOf } from "./draw.js";
 import { announce, change, count, home, keep, kept, number, openTab, project, redraw } from "./project.js";
 import { startRun } from "./runs.js";
 
 const at = (id) => document.getElementById(id);
 const ROWS = 50;
-const START = { of: "candidates", part: "accepted", sort: "probability", down: "true", search: "", relation: "", by: "", page: "0" };
+const START = { of: "candidates", level: "", part: "accepted", sort: "probability", down: "true", search: "", relation: "", by: "", page: "0" };
 const HANDS = { person: "people", method: "the method", judges: "machine judges", oracle: "an oracle", constraint: "a constraint" };
+const SAID = { false: "False", unsure: "Not sure", true: "True" };
 // Where wrong facts are sought, what is found is taken out, and who says "false" agrees.
 const SOUGHT = {
   true: { accepted: "accepted", rejected: "rejected", of: "Of the accepted facts, at least this share is true", true: "true", things: "candidates" },
   false: { accepted: "taken out", rejected: "kept", of: "Of the facts taken out, at least this share is wrong", true: "wrong", things: "facts" },
 };
-const MAKING = "What each promise costs is being worked out. One moment …";
-const KEYS = { t: "true", f: "false", s: "unsure" };
+const KEYS = { t: "true", f: "false", s: "unsure", u: "undo" };
 const isBoth = () => project.options.goal === "both"; // then it is chosen which facts are shown: missing ones, or wrong ones
 const isCheck = () => project.options.goal === "check" || (isBoth() && view.of === "facts");
-const route = (name) => `${home}/${name}?of=${isBoth() ? view.of : "candidates"}`;
 const words = () => SOUGHT[!isCheck()];
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const keyOf = (row) => JSON.stringify([row.head, row.relation, row.tail]);
 let view = { ...START };
-let table = null;
-let levels = null;
+let begun = false;
+let table = null;    // the page that is shown
+let overview = null; // what each guarantee accepts, and the relations under the one that is chosen
 let asked = 0;
-let seen = null; // which decision and answers the table is of
-let worked = null; // which table the levels and pictures are of
-let place = 0;   // the row that has the keys
+let focused = null;  // the fact that has the keys
+let drawnAt = 0;
+let said = new Map(); // answers of this page, by fact
+let past = [];        // the same, in their order, for undo
 
 export function showDecide() {
-  const ready = Boolean(project.session) || project.accepted !== null;
-  at("undecided").hidden = ready;
-  for (const part of at("decide").querySelectorAll(".with-table")) part.hidden = !ready;
-  if (!ready) return;
+  at("undecided").hidden = Boolean(project.session);
+  for (const part of at("decide").querySelectorAll(".with-session")) part.hidden = !project.session;
+  for (const part of at("decide").querySelectorAll(".with-table")) part.hidden = !project.decided;
+  if (!project.session) return;
   at("kinds").hidden = !isBoth();
+  at("promise").disabled = project.state === "running";
   showWords();
-  at("promise").disabled = project.state === "running" || !levels;
-  const state = JSON.stringify([project.session?.answers, project.accepted, project.runs.at(-1)?.state]);
-  if (state === seen) return;
-  if (seen === null) view = { ...START, ...Object.fromEntries([...kept()].filter(([key]) => key in START)) };
-  seen = state;
-  showWords();
-  showFilters();
-  readTable();
+  if (!begun) {
+    begun = true;
+    view = { ...START, ...Object.fromEntries([...kept()].filter(([key]) => key in START)) };
+    showFilters();
+  }
+  if (project.decided && !table) read(true);
+  showChanges();
 }
 
-// What is shown is of the other kind of facts.
-function forget() {
-  [table, levels, worked] = [null, null, null];
-  for (const id of ["rows", "level-rows", "learning", "curve", "multiples"]) redraw(id, null, () => []);
-  for (const id of ["level-means", "level-now", "level-sure", "page-of"]) put(id, "");
-  put("cost", MAKING);
-  at("promise").disabled = true;
+// Nobody's list is replaced while they work in it: they are told, and ask for the new one.
+function showChanges() {
+  const newer = Boolean(table) && view.of === "candidates" && table.version !== project.decided;
+  at("refresh").hidden = !newer;
+  const since = Math.max(0, project.session.answers - (project.outcome?.answers ?? 0));
+  put("changes", newer ? "It was decided anew." : project.decided && since ? `${count(since, "answer", "answers")} since this was decided: decide again to count ${since === 1 ? "it" : "them"} in.` : "");
 }
 
 function showWords() {
   put("level-of", words().of);
   for (const part of ["accepted", "rejected"]) {
-    at("parts").querySelector(`[data-part=${part}]`).textContent = capital(words()[part]);
     for (const place of at("decide").querySelectorAll(`[data-word=${part}]`)) place.textContent = words()[part];
+    at("parts").querySelector(`[data-part=${part}]`).textContent = capital(words()[part]);
   }
   put("level-accepted", capital(words().accepted));
   put("level-things", capital(words().things));
@@ -67,152 +69,174 @@ function showWords() {
   put("multiples-title", `Relations: their ${words().things} by score`);
 }
 
-// The table, as the server has it: of any length, a page at a time.
-async function readTable() {
+// The guarantee that is looked at; nothing in the address means the one that was decided with.
+const decidedWith = () => overview?.demanded ?? 0;
+const chosenLevel = () => (view.level === "" ? decidedWith() : Number(view.level));
+
+function route(name, values) {
+  const query = new URLSearchParams({ ...values, of: isBoth() ? view.of : "candidates" });
+  if (view.level !== "") query.set("level", view.level);
+  for (const [key, value] of [...query]) if (value === "") query.delete(key);
+  return `${home}/${name}?${query}`;
+}
+
+async function read(whole) {
   const mine = (asked += 1);
-  const { of, ...wanted } = view;
-  const query = new URLSearchParams({ ...wanted, rows: String(ROWS) });
-  for (const name of ["search", "relation", "by"]) if (!view[name]) query.delete(name);
-  const reply = await fetchJson(`${route("table")}&${query}`);
+  const { of: _of, level: _level, ...wanted } = view;
+  const replies = await Promise.all([fetchJson(route("decisions", { ...wanted, rows: String(ROWS) })), ...(whole ? [fetchJson(route("overview", {}))] : [])]);
   if (mine !== asked) return;
-  if (reply.status !== 200) return put("table-state", sentenceOf(reply));
-  table = reply.content;
   at("facts").removeAttribute("aria-busy");
-  put("table-state", table.making ? "The table is being made …" : table.stale ? "What changed is being counted in …" : "");
-  if (table.making && !levels) put("cost", MAKING);
+  const refused = replies.find((reply) => reply.status !== 200);
+  put("table-state", refused ? sentenceOf(refused) : "");
+  if (refused) return;
+  table = replies[0].content;
+  overview = replies[1]?.content ?? overview;
   drawTable();
-  if (table.stale) setTimeout(() => mine === asked && readTable(), 1500);
-  if (table.making || table.state === worked) return;
-  worked = table.state;
-  readLevels(project.options.precision);
-  readPictures();
+  if (whole) drawOverview();
+  showChanges();
 }
 
 function drawTable() {
   const page = Number(view.page);
-  const pages = Math.max(1, Math.ceil(table.count / ROWS));
-  put("page-of", table.making ? "" : table.count ? `${number(page * ROWS + 1)} to ${number(Math.min(table.count, (page + 1) * ROWS))} of ${number(table.count)}` : "Nothing of the kind.");
+  put("page-of", table.count ? `${number(page * ROWS + 1)} to ${number(Math.min(table.count, (page + 1) * ROWS))} of ${number(table.count)}` : "Nothing of the kind.");
   at("page-before").disabled = page === 0;
-  at("page-next").disabled = page + 1 >= pages;
+  at("page-next").disabled = (page + 1) * ROWS >= table.count;
   const had = at("rows").contains(document.activeElement);
-  redraw("rows", table.rows, () => table.rows.map(drawRow));
-  place = Math.max(0, Math.min(place, table.rows.length - 1));
-  stand(place, had);
-  offer("by", [...(table.hands ?? []).map((one) => [one, HANDS[one] ?? one]), ...(table.people ?? [])], view.by);
+  at("rows").replaceChildren(...table.rows.map(drawRow));
+  drawnAt = performance.now();
+  stand(table.rows.some((row) => keyOf(row) === focused) ? focused : table.rows.length ? keyOf(table.rows[0]) : null, had);
 }
 
 const sentence = (row) => (Array.isArray(row.sentence) ? row.sentence : [{ text: row.sentence }]);
+const spoken = (row) => sentence(row).map((part) => part.text).join("");
 
 function drawRow(row) {
   const parts = sentence(row);
-  const why = [row.why ?? []].flat().join("; ");
-  const said = element("div", { class: "decide", role: "group", "aria-label": "Your answer" }, ...["false", "unsure", "true"].map((word) => drawWord(row, word)));
-  return element("tr", { "data-triple": String(row.triple) },
-    element("th", { scope: "row", dir: directionOf(parts) }, element("span", { class: "what" }, ...drawSentence(parts)), ...(why ? [element("span", { class: "fine because", dir: "ltr" }, element("bdi", {}, why))] : [])),
-    element("td", { class: "text" }, element("bdi", {}, row.names?.[1] ?? row.relation)),
+  const answers = element("div", { class: "decide", role: "group", "aria-label": "Your answer" }, ...Object.keys(SAID).map((word) => drawWord(row, word)));
+  return element("tr", { "data-fact": keyOf(row) },
+    element("th", { scope: "row", dir: directionOf(parts) }, element("span", { class: "what" }, ...drawSentence(parts)), ...(row.why ? [element("span", { class: "fine because", dir: "ltr" }, element("bdi", {}, row.why))] : [])),
+    element("td", { class: "text" }, element("bdi", {}, row.names[1])),
     element("td", {}, row.probability === null ? "–" : percent(row.probability)),
     element("td", {}, element("span", { class: row.accepted ? "yes" : "no" }, row.accepted ? words().accepted : words().rejected)),
-    element("td", { class: "text" }, element("bdi", {}, row.who || (HANDS[row.by] ?? row.by))),
-    element("td", {}, said));
+    element("td", { class: "text" }, HANDS[row.by] ?? row.by),
+    element("td", {}, answers));
 }
 
-function drawWord(row, said) {
-  const before = row.said ?? (row.by === "person" ? String(row.accepted !== isCheck()) : null);
-  const button = element("button", { type: "button", class: said, "aria-pressed": String(before === said), tabindex: "-1" }, { true: "True", false: "False", unsure: "Not sure" }[said]);
-  button.addEventListener("click", () => overrule(row, said));
+function drawWord(row, word) {
+  const standing = said.get(keyOf(row)) ?? row.said;
+  const button = element("button", { type: "button", class: word, "aria-pressed": String(standing === word), tabindex: "-1" }, SAID[word]);
+  button.addEventListener("click", () => answer(row, word));
   return button;
 }
 
+const lineOf = (key) => [...at("rows").children].find((line) => line.dataset.fact === key);
+
 // One row has the keys; Tab leads into it and to its buttons, arrows to others.
-function stand(number, focus) {
-  place = number;
-  [...at("rows").children].forEach((row, i) => {
-    row.tabIndex = i === number ? 0 : -1;
-    for (const button of row.querySelectorAll("button")) button.tabIndex = i === number ? 0 : -1;
-  });
-  if (focus) at("rows").children[number]?.focus();
+function stand(key, focus) {
+  focused = key;
+  for (const line of at("rows").children) {
+    const mine = line.dataset.fact === key;
+    line.tabIndex = mine ? 0 : -1;
+    for (const button of line.querySelectorAll("button")) button.tabIndex = mine ? 0 : -1;
+    if (mine && focus) line.focus();
+  }
 }
 
-async function overrule(row, said) {
-  const reply = await fetchJson(route("overrule"), { triple: row.triple, said, key: newKey() });
-  if (reply.status !== 200) return put("word-state", sentenceOf(reply));
-  row.said = said;
-  const line = at("rows").querySelector(`[data-triple="${row.triple}"]`);
-  for (const button of line?.querySelectorAll(".decide button") ?? []) button.setAttribute("aria-pressed", String(button.classList.contains(said)));
+function mark(row) {
+  const standing = said.get(keyOf(row)) ?? row.said;
+  for (const button of lineOf(keyOf(row))?.querySelectorAll(".decide button") ?? []) button.setAttribute("aria-pressed", String(button.classList.contains(standing)));
+}
+
+// Nobody reads a list in a quarter of a second: what is pressed so soon after it changed was not meant for it.
+async function answer(row, word) {
+  if (!row || performance.now() - drawnAt < UNREAD) return;
+  const last = { row, key: newKey(), before: said.get(keyOf(row)) ?? row.said };
+  said.set(keyOf(row), word);
+  mark(row);
+  if (!(await send(row, word, last.key))) return restore(last);
+  past.push(last);
+  at("undo-answer").disabled = false;
   put("word-state", "Saved: that is an answer of yours.");
-  announce(`${sentence(row).map((part) => part.text).join("")}: ${said === "unsure" ? "not sure" : said}`);
-  setTimeout(readTable, 600);
+  announce(`${spoken(row)}: ${SAID[word].toLowerCase()}`);
 }
 
-// What a promise costs is known beforehand, for each of its levels; the first is no promise.
-async function readLevels(promised) {
-  const reply = await fetchJson(route("levels"));
-  if (reply.status !== 200) return put("cost", sentenceOf(reply, "What a promise costs is not known yet."));
-  const { now, said, confidence, relations } = reply.content;
-  const moved = levels && levels.promised === promised; // a slider that was moved stays where it is
-  const wanted = moved ? levels.all[Number(at("level").value)].precision : promised;
-  levels = { all: [{ precision: null, accepted: now }, ...reply.content.levels], relations, promised, said, confidence };
-  at("level").max = String(levels.all.length - 1);
-  at("level").value = String(Math.max(0, levels.all.findIndex((one) => one.precision === wanted)));
-  at("promise").disabled = project.state === "running";
-  put("level-means", promised ? `Promised now: ${percent(promised)}.` : `Nothing is promised now: ${words().accepted} is whatever is more probably ${words().true} than not.`);
-  offer("relation", relations.map((one) => [one.relation, one.name]), view.relation);
+async function undo() {
+  const last = past.at(-1);
+  if (!last || !(await send(last.row, "undo", last.key))) return;
+  past.pop();
+  restore(last);
+  at("undo-answer").disabled = past.length === 0;
+  put("word-state", `Taken back: ${spoken(last.row)}`);
+}
+
+async function send({ head, relation, tail }, word, key) {
+  const reply = await fetchJson(`${home}/answer`, { head, relation, tail, said: word, key });
+  if (reply.status !== 200) put("word-state", sentenceOf(reply));
+  return reply.status === 200;
+}
+
+function restore({ row, before }) {
+  if (before === undefined || before === null) said.delete(keyOf(row));
+  else said.set(keyOf(row), before);
+  mark(row);
+}
+
+// What each guarantee accepts is known beforehand; wrong facts are never taken out without one.
+const steps = () => [...(isCheck() ? [] : [{ precision: 0, accepted: overview.unguaranteed }]), ...overview.levels];
+
+function drawOverview() {
+  const { relations } = overview;
+  at("level").max = String(Math.max(0, steps().length - 1));
   showLevel();
-}
-
-function showLevel() {
-  if (!levels) return;
-  const chosen = Number(at("level").value);
-  const { precision, accepted } = levels.all[chosen];
-  const level = precision === null ? "none" : percent(precision);
-  const more = accepted - levels.all[0].accepted;
-  const cost = precision === null ? "without a promise" : more ? `${number(Math.abs(more))} ${more > 0 ? "more" : "fewer"} than without a promise` : "as many as without a promise";
-  const alone = precision !== null && accepted <= levels.said ? ` These are only the facts that people ${words().accepted === "accepted" ? "accepted" : "took out"} themselves: for others there are too few answers to promise this. Judge more cards, or promise less.` : "";
-  put("level-now", level);
-  put("promise", precision === null ? "Decide" : "Decide with this promise");
-  put("cost", `${count(accepted, "fact", "facts")}, ${cost}.${alone}`);
-  put("level-sure", `A promise holds with ${percent(levels.confidence)} confidence: the fewer answers there are, the more it leaves out.`);
-  at("level").setAttribute("aria-valuetext", `${level}: ${number(accepted)} facts`);
-  redraw("level-rows", [chosen, levels.relations], () => levels.relations.map((one) => drawLevel(one, chosen)));
-}
-
-function drawLevel(one, level) {
-  return element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, one.name)),
-    element("td", {}, number(one.candidates)), element("td", {}, number(level ? one.accepted_at[level - 1] : one.now)));
-}
-
-async function readPictures() {
-  const { status, content } = await fetchJson(route("pictures"));
-  if (status !== 200) return;
-  const { learning, precision, relations } = content;
-  drawFigure("learning", learning.map((one) => [one.answers, one.middle, one.low, one.high]), "answers", "of the decisions should be right", "What the answers brought");
-  drawFigure("curve", precision.map((one) => [one.accepted, one.middle, one.low, one.high]), words().accepted, `of those ${words().accepted} should be ${words().true}`, `Precision against the number ${words().accepted}`, precision.find((one) => one.now)?.accepted);
-  redraw("multiples", relations, () => relations.map((one) => {
-    const said = `${number(one.accepted)} of ${number(one.candidates)} ${words().accepted}`;
-    return element("figure", {}, drawBins(one, `${one.name}: ${said}`), element("figcaption", {}, element("b", {}, element("bdi", {}, one.name)), ` ${said}`));
+  offer("relation", relations.map((one) => [one.relation, one.name]).sort((a, b) => a[1].localeCompare(b[1])), view.relation);
+  offer("by", overview.by.map((one) => [one, HANDS[one] ?? one]), view.by);
+  redraw("level-rows", relations, () => relations.map((one) => element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, one.name)),
+    element("td", {}, number(one.candidates)), element("td", {}, number(one.accepted)))));
+  drawLearning(overview.learning.map((one) => [one.answers, one.middle, one.low, one.high]));
+  const [low, high] = overview.span;
+  redraw("multiples", relations.slice(0, 60), () => relations.slice(0, 60).map((one) => {
+    const share = `${number(one.accepted)} of ${number(one.candidates)} ${words().accepted}`;
+    return element("figure", {}, drawBins({ ...one, low, high, cut: null }, `${one.name}: ${share}`), element("figcaption", {}, element("b", {}, element("bdi", {}, one.name)), ` ${share}`));
   }));
 }
 
-function drawFigure(id, points, unit, said, title, mark) {
-  redraw(id, [points, mark], () => {
-    if (points.length < 2) return [element("figcaption", {}, `${title}: after some more answers.`)];
+function showLevel() {
+  const all = steps();
+  const place = Math.max(0, all.findIndex((one) => one.precision === chosenLevel()));
+  const { precision, accepted } = all[place] ?? { precision: 0, accepted: overview.accepted };
+  at("level").value = String(place);
+  const level = precision ? percent(precision) : "none";
+  const more = accepted - overview.unguaranteed;
+  const cost = !precision || isCheck() ? "" : more ? `, ${number(Math.abs(more))} ${more > 0 ? "more" : "fewer"} than without a promise` : ", as many as without a promise";
+  const alone = precision && accepted <= overview.own ? ` These are only the facts that people ${words().accepted === "accepted" ? "accepted" : "took out"} themselves: for others there are too few answers to promise this. Judge more cards, or promise less.` : "";
+  const share = chosenLevel() === decidedWith() ? project.outcome?.precision : null;
+  const sure = share?.[1] ? ` ${percent(share[1])} of them should be ${words().true} (${percent(share[0])} to ${percent(share[2])}).` : "";
+  put("level-now", level);
+  put("level-means", decidedWith() ? `Promised now: ${percent(decidedWith())}.` : `Nothing is promised now: ${words().accepted} is whatever is more probably ${words().true} than not.`);
+  put("promise", precision ? "Decide with this promise" : "Decide");
+  put("cost", `${number(accepted)} of ${count(overview.candidates, words().things.slice(0, -1), words().things)}${cost}.${sure}${alone}`);
+  at("level").setAttribute("aria-valuetext", `${level}: ${number(accepted)} facts`);
+}
+
+function drawLearning(points) {
+  redraw("learning", points, () => {
+    if (points.length < 2) return [element("figcaption", {}, "What the answers brought: after some more answers.")];
     const last = points.at(-1);
     const most = Math.max(...points.map((point) => point[0]), 1);
-    const dot = mark === undefined ? last : points.reduce((best, one) => (Math.abs(one[0] - mark) < Math.abs(best[0] - mark) ? one : best));
-    const drawing = drawChart(points, { title: `${title}: ${percent(dot[1])} at ${number(dot[0])} ${unit}`, most, ends: [`0 ${unit}`, number(most)], dot, mark });
-    const interval = dot[2] === null ? "" : ` (${percent(dot[2])} to ${percent(dot[3])})`;
-    return [drawing, element("figcaption", {}, element("b", {}, title), ` · ${percent(dot[1])}${interval} ${said} at ${number(dot[0])} ${unit}.`)];
+    const drawing = drawChart(points, { title: `What the answers brought: ${percent(last[1])} after ${number(last[0])} answers`, most, ends: ["0 answers", number(most)], dot: last });
+    const interval = last[2] === null ? "" : ` (${percent(last[2])} to ${percent(last[3])})`;
+    return [drawing, element("figcaption", {}, element("b", {}, "What the answers brought"), ` · ${percent(last[1])}${interval} of the decisions on what may be asked about should be right after ${number(last[0])} answers.`)];
   });
 }
 
-// Filters: shown, kept in the address, and asked for.
-function look(values) {
+// The state: shown, kept in the address, and asked for.
+function look(values, whole = false) {
   put("word-state", "");
   view = { ...view, page: "0", search: at("search").value.trim(), ...values };
   at("facts").setAttribute("aria-busy", "true"); // the rows are of what was chosen before
   keep(Object.fromEntries(Object.entries(view).filter(([name, value]) => value !== START[name])));
   showFilters();
-  readTable();
+  read(whole);
 }
 
 function showFilters() {
@@ -226,8 +250,7 @@ function showFilters() {
   }
 }
 
-function offer(id, choices, chosen) {
-  const pairs = choices.map((one) => (Array.isArray(one) ? one : [one, one]));
+function offer(id, pairs, chosen) {
   const first = at(id).options[0];
   redraw(id, pairs, () => [first, ...pairs.map(([value, name]) => element("option", { value }, name))]);
   at(id).value = chosen;
@@ -236,23 +259,29 @@ function offer(id, choices, chosen) {
 function turn(step) {
   const page = Number(view.page) + step;
   if (!table || page < 0 || page * ROWS >= table.count) return;
-  place = 0;
+  focused = null;
   look({ page: String(page) });
+}
+
+// Calls that follow each other fast are one, the last.
+function calmly(act) {
+  let waiting = null;
+  return () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(act, 250);
+  };
 }
 
 export function startDecide() {
   at("kinds").addEventListener("click", (event) => {
     if (!event.target.dataset.of || event.target.dataset.of === view.of) return;
-    forget();
-    look({ ...START, of: event.target.dataset.of });
+    [table, overview] = [null, null];
+    at("rows").replaceChildren();
+    look({ ...START, search: "", of: event.target.dataset.of }, true);
     showWords();
   });
   at("parts").addEventListener("click", (event) => event.target.dataset.part && look({ part: event.target.dataset.part }));
-  let typed = null;
-  at("search").addEventListener("input", () => {
-    clearTimeout(typed);
-    typed = setTimeout(() => look({ search: at("search").value.trim() }), 250);
-  });
+  at("search").addEventListener("input", calmly(() => look({})));
   for (const name of ["relation", "by"]) at(name).addEventListener("change", () => look({ [name]: at(name).value }));
   at("filters").addEventListener("submit", (event) => event.preventDefault());
   at("sorts").addEventListener("click", (event) => {
@@ -261,23 +290,30 @@ export function startDecide() {
   });
   at("page-before").addEventListener("click", () => turn(-1));
   at("page-next").addEventListener("click", () => turn(1));
-  at("rows").addEventListener("focusin", (event) => {
-    const number = [...at("rows").children].indexOf(event.target.closest("tr"));
-    if (number >= 0 && number !== place) stand(number, false);
-  });
+  at("undo-answer").addEventListener("click", undo);
+  at("refresh").addEventListener("click", () => look({ level: "", page: view.page }, true));
+  at("rows").addEventListener("focusin", (event) => stand(event.target.closest("tr").dataset.fact, false));
   at("rows").addEventListener("keydown", (event) => {
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-    const said = KEYS[event.key.toLowerCase()];
+    const word = KEYS[event.key.toLowerCase()];
+    const place = table.rows.findIndex((row) => keyOf(row) === focused);
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (said) overrule(table.rows[place], said);
-    else if (step) stand(Math.max(0, Math.min(place + step, table.rows.length - 1)), true);
+    if (word === "undo") undo();
+    else if (word) answer(table.rows[place], word);
+    else if (step) stand(keyOf(table.rows[Math.max(0, Math.min(place + step, table.rows.length - 1))]), true);
     else if (event.key === "PageDown" || event.key === "PageUp") turn(event.key === "PageDown" ? 1 : -1);
     else return;
     event.preventDefault();
   });
-  at("level").addEventListener("input", showLevel);
+  const slide = calmly(() => look({}, true));
+  at("level").addEventListener("input", () => {
+    view.level = String(steps()[Number(at("level").value)].precision);
+    if (Number(view.level) === decidedWith()) view.level = "";
+    showLevel();
+    slide();
+  });
   at("promise").addEventListener("click", async () => {
-    if (levels && !(await change({ precision: levels.all[Number(at("level").value)].precision }, "promise-state"))) return;
+    if (overview && !(await change({ precision: chosenLevel() || null }, "promise-state"))) return;
     const reply = await startRun("decide");
     if (reply.status === 200) openTab("run", true);
     else put("promise-state", sentenceOf(reply));

@@ -1,10 +1,10 @@
-"""The studio's routes about decisions: the table, what a promise costs, the owner's word, pictures, what to take."""
+"""The studio's routes about decisions: pages of the table, what guarantees cost, the owner's answers, what to take."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse, Response
 from pydantic import Field
@@ -12,60 +12,52 @@ from pydantic import Field
 from actc.session import Session
 from actc.web.common import Key, Strict
 from actc.web.studio.common import OpenProject, OpenStudio
-from actc.web.studio.decisions import Wish
-from actc.web.studio.kept_tables import KeptTables, Shown
-from actc.web.studio.overrule import overrule
-from actc.web.studio.pictures import describe_learning
-from actc.web.studio.project import Project
-from actc.web.studio.table import COLUMNS, Look
+from actc.web.studio.decisions import Decided, Look, answer, describe_learning, own_answers_of
 from actc.web.studio.take import list_taken, take
 
 deciding = APIRouter(prefix="/api/projects/{name}")
 Of = Literal["candidates", "facts"]
 """Where a project seeks both missing and wrong facts: which of them are meant."""
+Level = Annotated[float | None, Query(ge=0, lt=1)]
+Name = Annotated[str, Field(min_length=1, max_length=100_000)]
 MOST_PAGES, MOST_ROWS = 10_000_000, 500
 
 
-class OverruleBody(Strict):
-    """The owner's word on a candidate of the table."""
+class AnswerBody(Strict):
+    """The owner's answer to a fact; "undo" takes back the one under the key."""
 
-    triple: int = Field(ge=-(2**31), lt=2**31)
-    said: Literal["true", "false", "unsure"]
+    head: Name
+    relation: Name
+    tail: Name
+    said: Literal["true", "false", "unsure", "undo"]
     key: Key
 
 
-class Deciding:
-    """A project whose people have begun to judge: its session, and what is wanted of the decisions."""
-
-    def __init__(self, request: Request, project: OpenProject, studio: OpenStudio, of: Of = "candidates") -> None:
-        if project.session is None:
-            raise HTTPException(409, "There is nothing to decide yet: nobody can judge before the first run has ended.")
-        self.project: Project = project
-        self.session: Session = studio.sessions.served(project.name).session
-        self.wish = wish_of(project, of == "facts")
-        self._tables: KeptTables = request.app.state.tables
-
-    def show(self) -> Shown:
-        """Return the table as it is, or the one before it while a new one is being made."""
-        return self._tables.show(self.project.folder, self.wish, self.session)
+def session_of(project: OpenProject, studio: OpenStudio) -> Session:
+    """Return the session in which the people of a project judge."""
+    if project.session is None:
+        raise HTTPException(409, "There is nothing to decide yet: nobody can judge before the first run has ended.")
+    return studio.sessions.served(project.name).session
 
 
-def wish_of(project: Project, facts: bool = False) -> Wish:
-    """Return which decisions a project wants: on candidates, or on doubtful facts where both are sought."""
-    goal, chosen = project.options.goal, project.options
-    result = None if goal == "decide" else str(project.result)
-    facts = facts and goal == "both"
-    return Wish(str(project.session), result, chosen.precision, facts)
+OpenSession = Annotated[Session, Depends(session_of)]
 
 
-OpenDeciding = Annotated[Deciding, Depends(Deciding)]
+def decided_of(project: OpenProject, session: OpenSession, of: Of = "candidates") -> Decided:
+    """Return the table that the project's last run wrote."""
+    return Decided.of(project, session, of == "facts")
 
 
-@deciding.get("/table")
-def get_table(
-    open_deciding: OpenDeciding,
-    part: Literal["accepted", "rejected", "near", "all"] = "all",
-    sort: Literal["probability", "score", "relation", "head", "tail", "by", "distance"] = "probability",
+OpenDecided = Annotated[Decided, Depends(decided_of)]
+
+
+@deciding.get("/decisions")
+def get_page(
+    decided: OpenDecided,
+    session: OpenSession,
+    level: Level = None,
+    part: Literal["accepted", "rejected", "all"] = "all",
+    sort: Literal["probability", "score", "relation", "by"] = "probability",
     down: bool = True,
     search: Annotated[str, Query(max_length=500)] = "",
     relation: Annotated[str, Query(max_length=2000)] = "",
@@ -73,38 +65,25 @@ def get_table(
     page: Annotated[int, Query(ge=0, le=MOST_PAGES)] = 0,
     rows: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 50,
 ) -> dict[str, Any]:
-    """Return a page of the table of all candidates, and how many fit; ``stale`` while a newer table is being made."""
-    shown = open_deciding.show()
-    told = {"state": shown.state, "stale": shown.stale}
-    if shown.table is None:
-        nothing = {"columns": COLUMNS, "rows": [], "count": 0, "accepted": 0, "candidates": 0, "making": True}
-        return {**nothing, "relations": [], "hands": [], "people": [], **told}
-    look = Look(part, sort, down, search, relation, by, page, rows)
-    found = shown.table.page(look, open_deciding.session.names)
-    lists = {"relations": shown.table.relations(), **shown.table.hands()}
-    return {**found, **shown.table.counts(), **lists, "making": False, **told}
+    """Return a page of the table, how many rows fit, and what the owner said of those that are shown."""
+    found = decided.page(Look(level, part, sort, down, search, relation, by, page, rows))
+    said = own_answers_of(session)
+    for row in found["rows"]:
+        row["said"] = said.get(tuple(row[name] for name in Session.TRIPLE))
+    return found
 
 
-@deciding.get("/levels")
-def get_levels(open_deciding: OpenDeciding) -> dict[str, Any]:
-    """Return how many would be accepted under each promise, overall and by relation."""
-    shown = open_deciding.show()
-    return {**shown.there().told("levels"), "state": shown.state, "stale": shown.stale}
+@deciding.get("/overview")
+def get_overview(decided: OpenDecided, session: OpenSession, level: Level = None) -> dict[str, Any]:
+    """Return what each guarantee would accept; relation by relation, what this one does."""
+    return {**decided.overview(level), "learning": describe_learning(session)}
 
 
-@deciding.get("/pictures")
-def get_pictures(open_deciding: OpenDeciding) -> dict[str, Any]:
-    """Return what the pictures show."""
-    shown, learning = open_deciding.show(), describe_learning(open_deciding.session)
-    told = {"precision": [], "relations": []} if shown.table is None else shown.table.told("pictures")
-    return {"learning": learning, **told, "state": shown.state, "stale": shown.stale}
-
-
-@deciding.post("/overrule")
-def post_overrule(body: OverruleBody, open_deciding: OpenDeciding) -> dict[str, Any]:
-    """Store the owner's word on a candidate: an answer, which overrules everybody's."""
-    table = open_deciding.show().there()
-    return overrule(open_deciding.session, open_deciding.wish, table, body.triple, body.said, body.key)
+@deciding.post("/answer")
+def post_answer(body: AnswerBody, project: OpenProject, session: OpenSession) -> dict[str, str]:
+    """Store the owner's answer to a fact: it overrules everybody's, and the next decision heeds it."""
+    answer(project, session, (body.head, body.relation, body.tail), body.said, body.key)
+    return {"key": body.key}
 
 
 @deciding.get("/take")

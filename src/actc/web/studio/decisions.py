@@ -1,208 +1,289 @@
-"""What a project's answers lead to so far: every candidate with what is decided of it, as its commands would decide."""
+"""A project's decisions, page by page: the file that its last run wrote, read where it lies, whatever its size."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
-import numpy as np
+import duckdb
 
-from actc.complete.check_ask import Doubtful
-from actc.complete.check_report import RESTORED, decide_outcome, restored
-from actc.complete.earlier import ANSWERS
-from actc.complete.open_case import CANDIDATES, CHECK, open_completion
-from actc.data.answers import Answers
+from actc.complete.earlier import keep_word
+from actc.complete.open_case import CHECK
 from actc.data.begun import version_of
-from actc.data.triples import Annotations
-from actc.decide.case import PEOPLE, Case
-from actc.decide.list_test import Demand
-from actc.errors import OptionError
-from actc.evidence.reasons import Reasons
-from actc.graph.graph import Graph
-from actc.session import Session
-from actc.session.asking import count_said
-from actc.session.find_case import find_case, session_case
-from actc.session.sought import parts_of
+from actc.data.files import quote
+from actc.decide.decision_table import DECISIONS, PRECISIONS
+from actc.errors import SessionError, check_choice
+from actc.session import OWNER, Session
+from actc.session.ask import Task
+from actc.session.cards import plain, sentence
+from actc.session.names import Names
+from actc.session.reasons import name_marked
+from actc.session.record import LABELS
+from actc.session.status import picture
+from actc.web.studio.project import Project
 
-Columns = dict[str, Any]
-RULE = "rule"
+MEMORY, THREADS = "256MB", "2"
+BINS, MOST_RELATIONS = 24, 60
+PARTS = {"accepted": "taken", "rejected": "NOT taken", "all": "true"}
+SORTS = {
+    "probability": "file_row_number {up}",  # the file has the most probable first
+    "score": "score {down} NULLS LAST, file_row_number",
+    "relation": "relation {down}, file_row_number",
+    "by": '"by" {down}, file_row_number',
+}
+SAID = "The owner's answer on the page of decisions."
+_ENGINE = duckdb.connect(config={"memory_limit": MEMORY, "threads": THREADS})
+_OPENING = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Wish:
-    """Which decisions are wanted.
+class Look:
+    """Which rows are wanted, and in which order.
 
     Parameters
     ----------
-    session : str
-        The folder in which people judge.
-    result : str, optional
-        What `actc complete` or `actc check` writes, where the session is part of that.
-    precision : float, optional
-        What is promised.
-    facts : bool
-        Of a session about candidates and doubtful facts: whether the facts are meant.
+    level : float, optional
+        The precision whose guarantee decides which are accepted; 0 without a guarantee, None as the run decided.
+    part : {"accepted", "rejected", "all"}
+    sort, down : str, bool
+        One of ``SORTS``; whether the largest comes first.
+    search : str
+        Words; each is part of a name or an id of the head, the relation or the tail.
+    relation, by : str
+        Its id, and who decided; empty for all.
+    page, rows : int
     """
 
-    session: str
-    result: str | None = None
-    precision: float | None = None
-    facts: bool = False
+    level: float | None = None
+    part: str = "all"
+    sort: str = "probability"
+    down: bool = True
+    search: str = ""
+    relation: str = ""
+    by: str = ""
+    page: int = 0
+    rows: int = 50
 
-    @property
-    def demand(self) -> Demand | None:
-        """What is promised, if anything."""
-        return None if self.precision is None else Demand(self.precision)
+    def __post_init__(self) -> None:
+        for kind, name, choices in (("part of the table", self.part, PARTS), ("order", self.sort, SORTS)):
+            check_choice(kind, name, choices)
 
-    def as_text(self) -> str:
-        """Return it as one word of a command line."""
-        return json.dumps(asdict(self))
+
+@dataclass(frozen=True)
+class Decided:
+    """A table of decisions that a run or an export wrote.
+
+    Parameters
+    ----------
+    path : Path
+    names : Names
+        How people call things.
+    """
+
+    path: Path
+    names: Names
 
     @classmethod
-    def from_text(cls, text: str) -> Wish:
-        """Undo :meth:`as_text`."""
-        return cls(**json.loads(text))
+    def of(cls, project: Project, session: Session, facts: bool) -> Decided:
+        """Return the table of a project: of candidates, or of doubtful facts where both are sought."""
+        path = decisions_file(project, facts)
+        if not path.is_file():
+            raise SessionError("Nothing is decided yet: press Decide.")
+        return cls(path, session.names)
 
-    def state(self, session: Session) -> int:
-        """Return a number that is another when anything changed that the decisions, or their names, depend on."""
-        files = [session.names.path]
-        if self.result is not None:
-            files += [Path(self.result) / name for name in (CANDIDATES, ANSWERS, RESTORED)]
-        told = [self.as_text(), count_said(session), *map(version_of, files)]
-        return int(hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12], 16)  # JavaScript has 53 bits
+    @property
+    def version(self) -> str:
+        """What is another one once the file was written anew."""
+        return name_version(self.path) or ""
+
+    def rows(self, sql: str, values: Any = ()) -> list[Any]:
+        """Return what a query over the file finds."""
+        with _OPENING:
+            cursor = _ENGINE.cursor()
+        with cursor:
+            return cursor.execute(sql, list(values)).fetchall()
+
+    def table(self, level: float | None) -> str:
+        """Return the file as SQL, with a column ``taken``: what is accepted, or taken out, under a guarantee."""
+        file = f"read_parquet({quote(str(self.path))}, file_row_number = true)"
+        columns = {row[0] for row in self.rows(f"DESCRIBE SELECT * FROM {file}")}
+        decided = "removed" if "removed" in columns else "accepted"
+        plain_decision = "without_guarantee" if "without_guarantee" in columns else decided
+        taken = (
+            decided if level is None else plain_decision if not level else f"coalesce(guaranteed >= {level:g}, false)"
+        )
+        absent = {"probability": "NULL::DOUBLE", "guaranteed": "NULL::DOUBLE", "reasons": "''"}
+        more = "".join(f", {value} AS {name}" for name, value in absent.items() if name not in columns)
+        return f"(SELECT *{more}, {taken} AS taken FROM {file})"
+
+    @property
+    def demanded(self) -> float | None:
+        """The precision that the run demanded, if any."""
+        found = self.rows(f"SELECT value FROM parquet_kv_metadata({quote(str(self.path))}) WHERE key = 'precision'")
+        return float(found[0][0]) if found else None
+
+    def page(self, look: Look) -> dict[str, Any]:
+        """Return a page of rows, and how many there are in all that fit."""
+        table, (where, values) = self.table(look.level), self._where(look)
+        up, down = ("ASC", "DESC") if look.down else ("DESC", "ASC")
+        order, limit = (
+            SORTS[look.sort].format(up=up, down=down),
+            f"LIMIT {look.rows:d} OFFSET {look.page * look.rows:d}",
+        )
+        numbers = [
+            number
+            for (number,) in self.rows(
+                f"SELECT file_row_number FROM {table} WHERE {where} ORDER BY {order} {limit}", values
+            )
+        ]
+        [(count,)] = self.rows(f"SELECT count(*) FROM {table} WHERE {where}", values)
+        columns = 'head, relation, tail, score, probability, taken, "by", reasons'
+        wanted = ", ".join(map(str, numbers)) or "-1"
+        found = self.rows(f"SELECT file_row_number, {columns} FROM {table} WHERE file_row_number IN ({wanted})")
+        by_number = {number: line for number, *line in found}
+        rows = [self._line(*by_number[number]) for number in numbers]
+        return {"rows": rows, "count": count, "version": self.version}
+
+    def _where(self, look: Look) -> tuple[str, list[Any]]:
+        """Return the condition that rows fulfil, with its values."""
+        terms, values = [PARTS[look.part]], list[Any]()
+        for column, wanted in (("relation", look.relation), ('"by"', look.by)):
+            if wanted:
+                terms.append(f"{column} = ?")
+                values.append(wanted)
+        for word in look.search.split():
+            ids = self.names.search(word)
+            found = [f"contains(lower({part}), lower(?)) OR {part} IN (SELECT unnest(?))" for part in Session.TRIPLE]
+            terms.append(f"({' OR '.join(found)})")
+            values += [word, ids] * len(Session.TRIPLE)
+        return " AND ".join(terms), values
+
+    def _line(
+        self, head: str, relation: str, tail: str, score: float | None, probability: float | None, *rest: Any
+    ) -> dict[str, Any]:
+        taken, by, reasons = rest
+        named = [self.names.of(id) for id in (head, relation, tail)]
+        return {
+            **dict(zip(Session.TRIPLE, (head, relation, tail), strict=True)),
+            "names": [one.name for one in named],
+            "sentence": plain(sentence(*named)),
+            "score": score,
+            "probability": probability,
+            "accepted": taken,
+            "by": by,
+            "why": name_marked(reasons or "", self.names),
+        }
+
+    def overview(self, level: float | None) -> dict[str, Any]:
+        """Return how many each guarantee accepts, and of each relation how many candidates there are and their scores.
+
+        The counts of relations and their pictures are those of one guarantee, as the rows of a page are.
+        """
+        table, demanded = self.table(level), self.demanded
+        plain_table = self.table(0.0)
+        [(candidates, accepted, own, unguaranteed, low, high)] = self.rows(
+            "SELECT count(*), count(*) FILTER (taken), count(*) FILTER (taken AND \"by\" IN ('person', 'oracle')), "
+            f"(SELECT count(*) FROM {plain_table} WHERE taken), "
+            f"quantile_cont(score, 0.002), quantile_cont(score, 0.998) FROM {table}"
+        )
+        guaranteed = self.rows(f"SELECT guaranteed, count(*) FROM {table} WHERE guaranteed IS NOT NULL GROUP BY 1")
+        levels = sorted({*PRECISIONS, *([] if demanded is None else [demanded])}) if self._knows() else []
+        span = (low, high) if high is not None and high > low else ((low or 0.0) - 1, (low or 0.0) + 1)
+        place = f"least(greatest(floor({BINS} * (score - {span[0]!r}) / {span[1] - span[0]!r}), 0), {BINS - 1})"
+        relations: dict[str, dict[str, Any]] = {}
+        for relation, at, count, taken in self.rows(
+            f"SELECT relation, {place}::INTEGER, count(*), count(*) FILTER (taken) FROM {table} GROUP BY 1, 2"
+        ):
+            line = relations.setdefault(
+                relation,
+                {"candidates": 0, "accepted": 0, "bins": [0] * BINS, "accepted_bins": [0] * BINS},
+            )
+            line["candidates"] += count
+            line["accepted"] += taken
+            if at is not None:  # what was called true besides has no score
+                line["bins"][at], line["accepted_bins"][at] = count, taken
+        lines = [{"relation": id, "name": self.names.of(id).name, **line} for id, line in relations.items()]
+        return {
+            "version": self.version,
+            "candidates": candidates,
+            "accepted": accepted,
+            "demanded": demanded,
+            "own": own,
+            "unguaranteed": unguaranteed,
+            "levels": [
+                {"precision": one, "accepted": sum(count for most, count in guaranteed if most >= one)}
+                for one in levels
+            ],
+            "span": span,
+            "by": [by for (by,) in self.rows(f'SELECT DISTINCT "by" FROM {table} ORDER BY 1')],
+            "relations": sorted(lines, key=lambda line: -line["candidates"]),
+        }
+
+    def _knows(self) -> bool:
+        """Say whether the method has probabilities, without which nothing can be guaranteed."""
+        return bool(self.rows(f"SELECT 1 FROM {self.table(None)} WHERE probability IS NOT NULL LIMIT 1"))
 
 
-@dataclass(frozen=True, eq=False)
-class Standing:
-    """What is decided by now.
+def decisions_file(project: Project, facts: bool = False) -> Path:
+    """Return where the last run wrote its decisions: on candidates, or on doubtful facts where both are sought."""
+    if project.options.goal == "decide":
+        return project.folder / "session" / DECISIONS
+    return (project.result / CHECK if facts and project.options.goal == "both" else project.result) / DECISIONS
+
+
+def name_version(path: Path) -> str | None:
+    """Return what is another one once a file was written anew; None where there is none."""
+    version = version_of(path)
+    return None if version is None else "-".join(map(str, version))
+
+
+def describe_learning(session: Session) -> list[dict[str, Any]]:
+    """Return what was expected of the decisions after so many answers, refit by refit."""
+    names = ("answers", "middle", "low", "high")
+    return [dict(zip(names, point, strict=True)) for point in picture(session)["curve"]]
+
+
+def own_answers_of(session: Session) -> dict[tuple[str, str, str], str]:
+    """Return what the owner said of facts of a session, as it stands."""
+    rows = session.store.rows(
+        "SELECT head, relation, tail, label FROM answer JOIN task ON task.triple = answer.triple "
+        "JOIN annotator ON annotator.id = answer.annotator WHERE annotator.name = ?",
+        (OWNER,),
+    )
+    words = {label: said for said, label in LABELS.items()}
+    return {(head, relation, tail): words[label] for head, relation, tail, label in rows}
+
+
+def answer(project: Project, session: Session, triple: tuple[str, str, str], said: str, key: str) -> None:
+    """Store what the owner says of a fact, in the session where it is in its pool; "undo" takes it back.
+
+    What is said of a candidate that nobody can be asked about goes among all that was ever said in the folder
+    (``answers.tsv``), which every run into it reads.
 
     Parameters
     ----------
-    case : Case
-        From which it is decided.
+    project : Project
     session : Session
-    columns : dict of arrays
-        A row for each candidate: number, head, relation, tail, score, probability, own (the probability that the cut
-        is about), accepted, by, pool (its row in the session's pool, -1 where it is not there).
-    never : bool array, optional
-        Of the case's target: what never counts as accepted, such as candidates that the graph holds by now.
-    called : Answers
-        What people called true though nobody proposed it.
-    rules : array of str, optional
-        By which rule each was proposed, where rules did.
-    reasons : Reasons, optional
-        Why each may be true or false.
-    wrong : bool
-        Whether wrong facts are sought.
+    triple : tuple of str
+    said : {"true", "false", "unsure", "undo"}
+    key : str
+        The sender's own name for it: sent twice, it is stored once. Of "undo" that of the answer.
     """
-
-    case: Case
-    session: Session
-    columns: Columns
-    never: Any = None
-    called: Answers = field(default_factory=Answers)
-    rules: Any = None
-    reasons: Reasons | None = None
-    wrong: bool = False
-
-
-@contextmanager
-def open_standing(wish: Wish) -> Iterator[Standing]:
-    """Open what a wish is about, as ``actc export``, ``complete`` or ``check`` would decide it now."""
-    if wish.result is None:
-        opened = find_case(wish.session, wish.demand)
-        assert opened.session is not None
-        yield Standing(opened.case, opened.session, _columns_of(opened.case))
-        opened.session.close()
-        return
-    folder = Path(wish.result)
-    facts = wish.facts or not (folder / CANDIDATES).exists()
-    standing = _check_standing(wish, folder) if facts else _completion(wish, folder)
-    yield standing
-    standing.session.close()
-
-
-def _completion(wish: Wish, folder: Path) -> Standing:
-    """Open a completion: candidates that the graph holds by now are left out, what else was called true is added."""
-    from actc.complete.report import read_beside
-
-    found = open_completion(folder, wish.demand)
-    case, session = found.opened.case, found.opened.session
-    assert session is not None
-    columns = _columns_of(case)
-    beside = read_beside(folder / CANDIDATES)
-    rules = beside.get(RULE)
-    never = found.graph.contains(case.target)
-    kept = ~(never & case.decisions.accepted)
-    columns = {name: column[kept] for name, column in columns.items()}
-    rules = None if rules is None else rules[kept]
-    reasons = Reasons.load(folder, case.target, Graph.of(found.graph))
-    return Standing(case, session, _add_called(columns, found.called), never, found.called, rules, reasons)
-
-
-def _check_standing(wish: Wish, folder: Path) -> Standing:
-    """Open a check: its doubtful facts, and which of them are taken out."""
-    session = Session(wish.session)
-    part = parts_of(session.settings)[-1]
-    case = session_case(session, wish.demand, part)
-    doubtful = Doubtful.load(folder if part.whole else folder / CHECK, Graph.from_columns([], [], []))
-    outcome = decide_outcome(folder, doubtful, case)
-    columns = _columns_of(replace(case, candidates=doubtful.facts))
-    columns |= {"probability": outcome.wrong, "accepted": outcome.out, "by": outcome.by}
-    columns["pool"] += part.rows.start
-    return Standing(case, session, columns, never=restored(folder).contains(doubtful.facts), wrong=True)
-
-
-def _columns_of(case: Case) -> Columns:
-    decided, count = case.decisions, len(case.target)
-    told = np.full(count, np.nan) if decided.probability is None else decided.probability
-    in_pool = case.target is case.pool
-    return {
-        "number": np.arange(count),
-        **case.target.columns(),
-        "score": case.target.scores,
-        "probability": told,
-        "own": told,
-        "accepted": decided.accepted,
-        "by": decided.by,
-        "pool": np.arange(count) if in_pool else case.pool.rows_of(case.target),
-    }
-
-
-def _add_called(columns: Columns, called: Answers) -> Columns:
-    """Add what was called true though nobody proposed it; it has no score, and a number below 0 that stays its own."""
-    count = len(called)
-    if not count:
-        return columns
-    nothing = np.full(count, np.nan)
-    by = np.where(np.isin(called.said.who, PEOPLE[1:]), PEOPLE[1], PEOPLE[0]).astype(object)
-    more = {
-        "number": np.array([-1 - crc32("\t".join(called.triples.triple(at)).encode()) // 2 for at in range(count)]),
-        **called.triples.columns(),
-        "score": nothing,
-        "probability": np.ones(count),
-        "own": nothing,
-        "accepted": np.ones(count, dtype=np.bool_),
-        "by": by,
-        "pool": np.full(count, -1),
-    }
-    return {name: np.append(column, more[name]) for name, column in columns.items()}
-
-
-def who_said(case: Case) -> Columns:
-    """Return who said something of which triple."""
-    target = case.target
-    said: Annotations = case.answers_in(target)
-    return {**target.take(said.rows).columns(), "who": said.who}
-
-
-def refuse_unjudged(standing: Standing) -> None:
-    """Refuse to show decisions of a method that needs answers and has none."""
-    if not len(standing.case.annotations) and standing.case.fit.thresholds is None:
-        raise OptionError(f"{standing.case.method} needs answers before it decides; judge some cards.")
+    pool = f"read_parquet({quote(str(session.folder / 'pool.parquet'))}, file_row_number = true)"
+    with _OPENING:
+        cursor = _ENGINE.cursor()
+    with cursor:
+        sql = f"SELECT file_row_number, score FROM {pool} WHERE head = ? AND relation = ? AND tail = ?"
+        found = cursor.execute(sql, list(triple)).fetchall()
+    if found and said == "undo":
+        session.unsettle(f"{key}-undo", key)
+    elif found:
+        row, score = found[0]
+        session.settle(row, said, key, unasked=Task(row, *triple, float(score or 0.0), SAID))
+    elif project.options.goal == "decide":
+        raise SessionError(f"{' '.join(triple)} is not in the session.")
+    else:
+        label = LABELS.get(said)
+        keep_word(project.result, triple, None if label is None else bool(label), OWNER)

@@ -15,7 +15,7 @@ from actc.session import Session
 from actc.session.status import count_labels
 from actc.web.studio.commands import Target, decide_commands, go_commands
 from actc.web.studio.common import Studio
-from actc.web.studio.logins import say_variable
+from actc.web.studio.decisions import decisions_file, name_version
 from actc.web.studio.project import FILE, Project, list_projects
 from actc.web.studio.recognise import found_problem
 from actc.web.studio.report import find_report
@@ -42,7 +42,7 @@ IN_WORDS = {
     "give --model or --candidates": "drop candidates (tab Data)",
     "give the name of a new folder with --out": "make a new project for it",
     "give a new --out": "make a new project for it",
-    "name a variable with --key-from or --user-from": "choose how to log in (below its address)",
+    "name a variable with --key-from or --user-from": "add --key-from or --user-from to the command in a terminal",
 }
 """What a command asks for, as the studio has it."""
 
@@ -135,10 +135,8 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
         "next": {"what": what, "sentence": sentence},
         "commands": _commands(project),
         "report": find_report(project) is not None,
-        "login_known": studio.logins.has(project.options.store, project.options.login)
-        if project.options.store
-        else True,
         "outcome": outcome or None,
+        "decided": name_version(decisions_file(project)),
         "target": vars(_target(project)),
         "audit_needs": _audit_needs(outcome),
     }
@@ -151,7 +149,7 @@ def _target(project: Project) -> Target:
     if words is not None:
         return Target.of(words)
     chosen = project.options
-    return Target(re.sub("query$", "update", chosen.store), "", login=chosen.login, out_of=chosen.graph_iri)
+    return Target(re.sub("query$", "update", chosen.store), "", out_of=chosen.graph_iri)
 
 
 def _why_failed(run: dict[str, Any]) -> str:
@@ -206,4 +204,4 @@ def _commands(project: Project) -> list[str]:
         ]
     except ActcError:
         return []
-    return [f"cd {shlex.quote(str(project.folder))}", *say_variable(project), *map(shlex.join, lines)]
+    return [f"cd {shlex.quote(str(project.folder))}", *map(shlex.join, lines)]

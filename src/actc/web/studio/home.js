@@ -15,26 +15,24 @@ async function refresh() {
   const reply = await fetchJson("api/studio");
   put("state", reply.status === 200 ? "" : sentenceOf(reply));
   if (reply.status !== 200) return;
-  const { projects, removed, folder, version } = reply.content;
+  const { projects, folder, version } = reply.content;
   put("about", `actc ${version} · ${folder}`);
   at("none").hidden = projects.length > 0;
-  const state = JSON.stringify([projects, removed]);
+  const state = JSON.stringify(projects);
   if (state === shown) return;
   shown = state;
   at("projects").replaceChildren(...projects.map(drawProject));
-  at("removed").hidden = removed.length === 0;
-  at("removed-list").replaceChildren(...removed.map(drawRemoved));
 }
 
 function drawProject(one) {
   const parts = [GOALS[one.goal], STATES[one.state] ?? one.state];
-  if (one.answers !== null) parts.push(`${one.answers.toLocaleString("en")} of ${count(one.budget, "card", "cards")} judged`);
+  if (one.answers !== null) parts.push(one.answers > one.budget ? `${count(one.answers, "card", "cards")} judged` : `${one.answers.toLocaleString("en")} of ${count(one.budget, "card", "cards")} judged`);
   if (one.accepted !== null) parts.push(`${count(one.accepted, "fact", "facts")} ${one.goal === "check" ? "taken out" : "accepted"}`);
   return element("li", {},
     element("a", { href: `project/${encodeURIComponent(one.name)}` }, element("bdi", {}, one.title)),
     element("span", { class: "soft" }, parts.join(" · ")),
     drawTime(one.changed),
-    drawButton("Remove", one.title, () => ask(`Remove “${one.title}”?`, tellLoss(one), "Remove it", `api/projects/${encodeURIComponent(one.name)}`)));
+    drawDelete(one));
 }
 
 function drawTime(seconds) {
@@ -42,47 +40,27 @@ function drawTime(seconds) {
   return element("time", { class: "fine", datetime: time.toISOString() }, time.toLocaleString());
 }
 
-function drawButton(words, title, act) {
-  const button = element("button", { type: "button", "aria-label": `${words}: ${title}` }, words);
-  button.addEventListener("click", act);
+function drawDelete(one) {
+  const button = element("button", { type: "button", "aria-label": `Delete: ${one.title}` }, "Delete");
+  button.addEventListener("click", () => {
+    put("ask-title", `Delete “${one.title}” for good?`);
+    put("ask-more", `Its files${one.answers ? `, ${count(one.answers, "answer", "answers")}` : ""} and decisions are deleted, and its people’s links stop working. Nobody can bring them back.`);
+    put("ask-state", "");
+    agreed = `api/projects/${encodeURIComponent(one.name)}`;
+    at("ask").showModal();
+  });
   return button;
 }
 
-// What goes with a project. It is not lost yet, but its people cannot judge any more.
-function tellLoss({ answers }) {
-  const said = answers ? ` with ${count(answers, "answer", "answers")}` : "";
-  return `Its files and decisions${said} leave the list, and its people’s links stop working. You can put it back later: it waits under “Removed projects”.`;
-}
-
-function drawRemoved(one) {
-  const place = `api/removed/${encodeURIComponent(one.key)}`;
-  return element("li", {}, element("bdi", {}, one.title), drawTime(one.removed),
-    drawButton("Put back", one.title, async () => tell(await fetchJson(place, {}), `“${one.title}” is back.`)),
-    drawButton("Delete", one.title, () => ask(`Delete “${one.title}” for good?`, "Its files, answers and decisions are deleted. Nobody can put them back.", "Delete it for good", place)));
-}
-
 let agreed = null; // what happens if the answer is yes
-
-function ask(question, more, yes, place) {
-  put("ask-title", question);
-  put("ask-more", more);
-  put("ask-yes", yes);
-  put("ask-state", "");
-  agreed = place;
-  at("ask").showModal();
-}
-
-async function tell(reply, said) {
-  put("removed-state", reply.status === 200 ? said : sentenceOf(reply));
-  await refresh();
-}
 
 letClose(at("ask"));
 at("ask-yes").addEventListener("click", async () => {
   const reply = await fetchJson(agreed, {}, "DELETE");
   if (reply.status !== 200) return put("ask-state", sentenceOf(reply));
   at("ask").close();
-  await tell(reply, reply.content.removed ? "It is removed. You can put it back: see “Removed projects” below." : "It is deleted.");
+  put("deleted", "The project is deleted.");
+  await refresh();
 });
 
 // Make a project, put files into it, and go there; what is not taken is said there.

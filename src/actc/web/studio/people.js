@@ -14,7 +14,7 @@ export function showPeople(project) {
   for (const part of at("people").querySelectorAll(".with-session")) part.hidden = !session;
   if (!session) return;
   put("answers", number(session.answers));
-  put("answers-of", `of ${number(session.budget)} cards judged${session.unsure ? `, ${number(session.unsure)} not sure` : ""}`);
+  put("answers-of", `${session.answers > session.budget ? `cards judged, ${number(session.budget)} planned` : `of ${number(session.budget)} cards judged`}${session.unsure ? `, ${number(session.unsure)} not sure` : ""}`);
   const bar = at("progress");
   bar.setAttribute("aria-valuemax", session.budget);
   bar.setAttribute("aria-valuenow", Math.min(session.answers, session.budget));
@@ -89,7 +89,7 @@ function showAudit(project) {
   const { audit, audit_needs: needs } = project;
   for (const place of at("people").querySelectorAll("[data-audit]")) place.textContent = AUDITED[project.options.goal === "check"][place.dataset.audit];
   put("need", at("need").dataset.said ?? tellNeeds(project));
-  const known = needs?.find((one) => one.target === Number(at("target").value))?.answers;
+  const known = needs?.find((one) => one.target === Number(at("target").value) / 100)?.answers;
   if (known && !at("count-audit").dataset.touched) at("count-audit").value = String(known);
   at("audit").querySelector("button").disabled = !project.accepted;
   at("audit-links").hidden = !audit;
@@ -119,7 +119,7 @@ export function startPeople() {
   at("audit").addEventListener("submit", async (event) => {
     event.preventDefault();
     put("need", "Drawing …");
-    const reply = await fetchJson(`${home}/audit`, { target: Number(at("target").value), count: Number(at("count-audit").value), design: at("design").value });
+    const reply = await fetchJson(`${home}/audit`, { target: Number(at("target").value) / 100, count: Number(at("count-audit").value), design: at("design").value });
     at("need").dataset.said = reply.status === 200 ? "The audit has begun: judge its cards, alone or with others." : sentenceOf(reply);
     put("need", at("need").dataset.said);
     if (reply.status === 200) put("audit-command", reply.content.command);

@@ -37,7 +37,7 @@ export function openTab(name, focus = false) {
     at(one).hidden = one !== tab;
   }
   if (focus) at(`tab-${tab}`).focus();
-  if (before && before !== tab) history.replaceState(null, "", `#${tab}`);
+  if (before && before !== tab) history.pushState(null, "", `#${tab}`); // Back leads to the tab before
   if (project) draw();
 }
 
@@ -52,7 +52,10 @@ document.querySelector("[role=tablist]").addEventListener("keydown", (event) => 
   event.preventDefault();
   openTab(ends ?? TABS[(TABS.indexOf(tab) + step + TABS.length) % TABS.length], true);
 });
-window.addEventListener("hashchange", () => openTab(location.hash.slice(1).split("?")[0]));
+window.addEventListener("popstate", () => {
+  tab = ""; // the address is there already
+  openTab(location.hash.slice(1).split("?")[0]);
+});
 
 export async function refresh() {
   const reply = await fetchJson(home);

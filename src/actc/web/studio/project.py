@@ -14,6 +14,7 @@ Everything is on the disk, written complete or not at all; whoever opens the fol
 from __future__ import annotations
 
 import re
+import secrets
 import shutil
 import threading
 import unicodedata
@@ -22,16 +23,17 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
+from actc.data.deliver import alone
 from actc.data.files import load_json, read_scored, write_json, write_scored
 from actc.decide.list_test import Demand
 from actc.errors import ChoiceError, FileError, OptionError, check_choice
 from actc.session.settings import MOST_GUIDELINES, Settings
+from actc.web.studio.runs import LIVING, list_runs
 
 FORMAT, VERSION, FILE = "actc-project", 1, "project.json"
 HIDDEN = ".actc-studio"
-"""What a studio's folder has beside its projects: its secret, and what was removed."""
+"""What a studio's folder has beside its projects: its secret, and what is being deleted."""
 GOALS = ("complete", "check", "both", "decide")
-LOGINS = ("", "user", "key")
 ROLES = ("graph", "scores", "candidates", "names", "unused")
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 MOST_TITLE, MOST_NAME = 200, 100
@@ -57,8 +59,6 @@ class Options:
         What people should know; the language of names.
     store, graph_iri : str
         Where the graph is, if not in a file; the named graph in it.
-    login : {"", "user", "key"}
-        How one logs in there; what is typed for it stands in no file (:mod:`actc.web.studio.logins`).
     constraints : {"", "learnt"}
         Whether what may not be true together is learnt from the graph.
     """
@@ -71,7 +71,6 @@ class Options:
     language: str = "en"
     store: str = ""
     graph_iri: str = ""
-    login: str = ""
     constraints: str = ""
 
     def __post_init__(self) -> None:
@@ -87,8 +86,6 @@ class Options:
             raise OptionError("A language is a short code, such as en or pt-BR.")
         if self.store:
             check_store(self.store, "query")
-        if self.login not in LOGINS:
-            raise ChoiceError("way to log in", self.login, LOGINS[1:])
         if self.constraints not in ("", "learnt"):
             raise ChoiceError("way to find constraints", self.constraints, ("learnt",))
         for text in (self.store, self.graph_iri):
@@ -102,7 +99,10 @@ def check_store(address: str, end: str) -> None:
     if scheme not in ("sparql:http", "sparql:https"):
         raise OptionError(f"The address of a store begins with sparql:http, such as sparql:http://host:7878/{end}.")
     if "@" in place.partition("/")[0]:
-        raise OptionError("There is a password in the address; leave it out, and choose how to log in.")
+        raise OptionError(
+            "There is a password in the address; leave it out. A store with a login is read and published to in a "
+            "terminal: --user-from and --key-from of actc convert and actc publish name the variable that holds it."
+        )
 
 
 @dataclass(frozen=True)
@@ -206,6 +206,19 @@ class Project:
             made = replace(now, roles={key: role for key, role in now.roles.items() if key != name}).write()
         path.unlink(missing_ok=True)
         return made
+
+
+def delete_project(project: Project) -> None:
+    """Delete a project for good; refused while anything is written in it."""
+    with CHANGING:
+        if any(run.state in LIVING for run in list_runs(project.folder)):
+            raise OptionError("A run of this project has not ended yet; wait for it, or cancel it.")
+        for place in (project.result, project.folder / "session"):
+            with alone(place):  # refused while a command that was typed in a terminal writes there
+                pass
+        gone = project.folder.parent / HIDDEN / f"{project.name}.{secrets.token_hex(4)}"
+        project.folder.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)
 
 
 def list_projects(studio: Path) -> list[Project]:

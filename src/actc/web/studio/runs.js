@@ -50,7 +50,7 @@ export function showRuns(project) {
 }
 
 function drawRun(run) {
-  const left = run.left === null ? "" : `, about ${duration(run.left)} left`;
+  const left = run.left === null ? "" : `, this stage for about ${duration(run.left)} more`;
   const took = run.seconds ? ` · ${duration(run.seconds)}` : "";
   const line = element("p", {}, element("strong", {}, WHAT[run.what] ?? run.what), ` ${STATES[run.state]}${left}${took} `);
   if (["waiting", "running"].includes(run.state)) line.append(act(run, "cancel", "Cancel"));
@@ -69,7 +69,7 @@ function wasOpen(id) {
 
 function drawStage(stage, living) {
   const share = stage.total ? Math.min(1, stage.done / stage.total) : living ? null : 1;
-  const words = stage.total ? `${number(stage.done)} of ${number(stage.total)}` : living ? "…" : "done";
+  const words = stage.total ? `${number(stage.done)} of ${number(stage.total)}${living && stage.done >= stage.total ? ", and what follows from them …" : ""}` : living ? "…" : "done";
   const bar = element("span", { class: "progress", role: "progressbar", "aria-label": stage.name, "aria-valuemin": "0", "aria-valuemax": "100", ...(share === null ? {} : { "aria-valuenow": String(Math.round(100 * share)) }) }, element("span", {}));
   bar.firstChild.style.width = `${100 * (share ?? 0.05)}%`;
   return element("li", {}, element("span", {}, stage.name), bar, element("span", { class: "fine" }, `${words} · ${duration(stage.seconds)}`));

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,15 +90,11 @@ class Run:
             "log": _tail(self.folder / "log.txt"),
         }
 
-    def start(self, variables: Mapping[str, str]) -> int:
-        """Start the supervisor, which leaves a run alone that lives already; return its process's number.
-
-        ``variables`` are added to its environment, and stand nowhere else.
-        """
+    def start(self) -> int:
+        """Start the supervisor, which leaves a run alone that lives already; return its process's number."""
         command = [sys.executable, "-P", "-m", "actc.web.studio.runs", str(self.folder)]
         quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
-        where = {**os.environ, **variables}
-        return os.posix_spawn(sys.executable, command, where, file_actions=quiet, setsid=True)
+        return os.posix_spawn(sys.executable, command, dict(os.environ), file_actions=quiet, setsid=True)
 
     def cancel(self) -> None:
         """End it; what its commands have finished so far stays."""
@@ -143,14 +139,10 @@ class Turns:
         The folder with the projects.
     most : int
         How many runs at a time.
-    variables : callable
-        From the command lines of a run to what its environment has besides.
     """
 
-    def __init__(
-        self, studio: Path, most: int, variables: Callable[[list[list[str]]], Mapping[str, str]] = lambda commands: {}
-    ) -> None:
-        self.studio, self.most, self.variables = studio, most, variables
+    def __init__(self, studio: Path, most: int) -> None:
+        self.studio, self.most = studio, most
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._keep, daemon=True)
 
@@ -179,8 +171,7 @@ class Turns:
                 begun = {one: at for one, at in begun.items() if one in waiting and now - at < LOADS}
                 free = self.most - len(begun) - sum(state == "running" for state in states.values())
                 for folder in [one for one in waiting if one not in begun][: max(0, free)]:
-                    run = Run(folder)
-                    children.append(run.start(self.variables(run.asked.get("commands", []))))
+                    children.append(Run(folder).start())
                     begun[folder] = now
             children = [one for one in children if not _has_ended(one)]
 
@@ -268,11 +259,14 @@ def _tail(path: Path) -> list[str]:
 
 
 def _time_left(stages: Sequence[dict[str, Any]]) -> float | None:
-    """Return how many seconds the stage that runs will take, by how it went so far."""
-    if not stages or not stages[-1]["total"] or not stages[-1]["done"]:
+    """Return how many seconds the stage that runs will take, by how it went so far; None where nobody knows.
+
+    What is all counted may still be worked on, and no stage says what comes after it.
+    """
+    if not stages or not stages[-1]["total"] or not 0 < stages[-1]["done"] < stages[-1]["total"]:
         return None
     last = stages[-1]
-    return float(last["seconds"] * max(0, last["total"] - last["done"]) / last["done"])
+    return float(last["seconds"] * (last["total"] - last["done"]) / last["done"])
 
 
 if __name__ == "__main__":

@@ -36,11 +36,17 @@ from actc.web.studio.commands import (
 from actc.web.studio.common import OpenProject, OpenStudio, Studio, read_token
 from actc.web.studio.decide_routes import deciding
 from actc.web.studio.describe import describe_project, list_of_projects
-from actc.web.studio.kept_tables import KeptTables
-from actc.web.studio.project import CHANGING, Project, add_sample, find_project, new_project, safe_name
+from actc.web.studio.project import (
+    CHANGING,
+    Project,
+    add_sample,
+    delete_project,
+    find_project,
+    new_project,
+    safe_name,
+)
 from actc.web.studio.qr import draw_qr
 from actc.web.studio.recognise import guess_role, look_at
-from actc.web.studio.removed import KEY, delete_removed, list_removed, put_back, remove_project
 from actc.web.studio.report import find_report, in_studio
 from actc.web.studio.runs import Run, Turns, add_run, list_runs
 from actc.web.studio.sessions import AUDIT, PREFIX, Sessions
@@ -71,7 +77,6 @@ class OptionsBody(Strict):
     language: str | None = Field(None, max_length=35)
     store: str | None = Field(None, max_length=2000)
     graph_iri: str | None = Field(None, max_length=2000)
-    login: Literal["", "user", "key"] | None = None
     constraints: Literal["", "learnt"] | None = None
 
 
@@ -82,19 +87,9 @@ class RunBody(Strict):
     to: str = Field("", max_length=2000)
     into: str = Field("", max_length=2000)
     base: str = Field("", max_length=2000)
-    login: Literal["", "user", "key"] = ""
     remove: bool = False
     out_of: str = Field("", max_length=2000)
     write: bool = False
-
-
-class LoginBody(Strict):
-    """What a store wants to know of who asks: a user and a password, or a key; nothing, to forget it."""
-
-    store: str = Field(max_length=2000)
-    login: Literal["user", "key"]
-    user: str = Field("", max_length=1000)
-    secret: str = Field("", max_length=10_000)
 
 
 class PersonBody(Strict):
@@ -126,7 +121,6 @@ def get_studio(studio: OpenStudio) -> dict[str, Any]:
         "others": studio.others,
         "cores": os.cpu_count(),
         "projects": list_of_projects(studio),
-        "removed": list_removed(studio.folder),
     }
 
 
@@ -163,36 +157,11 @@ def change_project(body: OptionsBody, project: OpenProject, studio: OpenStudio) 
 
 
 @ROUTES.delete("/projects/{name}")
-def remove(request: Request, project: OpenProject, studio: OpenStudio) -> dict[str, str]:
-    """Remove a project: it can be put back until it is deleted."""
+def remove(project: OpenProject, studio: OpenStudio) -> dict[str, str]:
+    """Delete a project for good."""
     with studio.sessions.closed(project.name):
-        key = remove_project(project)
-    request.app.state.tables.forget(project.folder)
-    return {"removed": key}
-
-
-RemovedKey = Annotated[str, InPath(max_length=60, pattern=f"^{KEY.pattern}$")]
-
-
-@ROUTES.post("/removed/{key}")
-def put_project_back(key: RemovedKey, studio: OpenStudio) -> dict[str, str]:
-    """Put a removed project back."""
-    return {"name": put_back(studio.folder, key).name}
-
-
-@ROUTES.delete("/removed/{key}")
-def delete_project(key: RemovedKey, studio: OpenStudio) -> dict[str, str]:
-    """Delete a removed project for good."""
-    delete_removed(studio.folder, key)
-    return {"deleted": key}
-
-
-@ROUTES.post("/login")
-def log_in(body: LoginBody, studio: OpenStudio) -> dict[str, bool]:
-    """Keep in memory what a store asks for, until the studio ends."""
-    secret = f"{body.user}:{body.secret}" if body.login == "user" and (body.user or body.secret) else body.secret
-    studio.logins.keep(body.store, body.login, secret)
-    return {"known": studio.logins.has(body.store, body.login)}
+        delete_project(project)
+    return {"deleted": project.name}
 
 
 @ROUTES.put("/projects/{name}/files/{file}")
@@ -276,14 +245,13 @@ def get_preview(project: OpenProject) -> dict[str, Any]:
 @ROUTES.post("/projects/{name}/runs")
 def start_run(body: RunBody, project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
     """Run what a button asks for, when there is room for it."""
-    target = Target(body.to, body.into, body.base, body.login, body.remove, body.out_of)
+    target = Target(body.to, body.into, body.base, body.remove, body.out_of)
     commands = {
         "go": lambda: go_commands(project),
         "decide": lambda: decide_commands(project),
         "publish": lambda: publish_commands(target, body.write),
         "withdraw": lambda: withdraw_commands(target, body.write),
     }[body.what]()
-    studio.logins.check(commands)
     with CHANGING:
         find_project(studio.folder, project.name)  # not one that has just been removed
         return add_run(project.folder, body.what, commands).describe()
@@ -305,10 +273,9 @@ def cancel_run(project: OpenProject, run: Annotated[int, InPath(ge=1, le=10**9)]
 
 
 @ROUTES.post("/projects/{name}/runs/{run}/again")
-def run_again(project: OpenProject, studio: OpenStudio, run: Annotated[int, InPath(ge=1, le=10**9)]) -> dict[str, Any]:
+def run_again(project: OpenProject, run: Annotated[int, InPath(ge=1, le=10**9)]) -> dict[str, Any]:
     """Let a run that failed or was cancelled go on."""
     found = _find_run(project, run)
-    studio.logins.check(found.asked.get("commands", []))
     with CHANGING:
         found.again()
     return found.describe()
@@ -416,14 +383,12 @@ def create_studio(folder: Any, host: str = "127.0.0.1") -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
-        with Turns(folder, os.cpu_count() or 1, studio.logins.environment):
+        with Turns(folder, os.cpu_count() or 1):
             yield
-        app.state.tables.close()
         await to_thread.run_sync(sessions.close)
 
     app = FastAPI(title="actc studio", version=__version__, openapi_url=None, lifespan=running)
     app.state.studio = studio
-    app.state.tables = KeptTables()
     app.state.guesses = Bucket(rate=1 / 6, burst=20)
     app.state.files = read_files("actc.web", "actc.web.studio")
     app.add_middleware(Gate, hosts=loopback_names(host), uploads=MOST_UPLOAD)

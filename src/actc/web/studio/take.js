@@ -1,7 +1,6 @@
 // What comes out: files in every format, and publishing into a store, always looked at before it is written.
 
 import { element, fetchJson, put, sentenceOf } from "./draw.js";
-import { showLogin, startLogin } from "./login.js";
 import { home, project, redraw } from "./project.js";
 import { startRun } from "./runs.js";
 import { bytes } from "./upload.js";
@@ -72,7 +71,7 @@ async function save(link) {
   }
 }
 
-const FIELDS = { to: "to", into: "into", base: "base", out_of: "out_of", login: "storing-login" };
+const FIELDS = { to: "to", into: "into", base: "base", out_of: "out_of" };
 
 function target() {
   const told = Object.fromEntries(Object.entries(FIELDS).map(([name, id]) => [name, at(id).value]));
@@ -85,7 +84,6 @@ function fill(project) {
   filled = true;
   for (const [name, id] of Object.entries(FIELDS)) at(id).value = project.target[name];
   at("remove").checked = project.target.remove;
-  showLogin("storing", project.target.login, project.login_known && project.options.login === project.target.login);
 }
 
 function showWritable() {
@@ -135,5 +133,4 @@ export function startTake() {
   at("withdraw-look").addEventListener("click", () => act("withdraw", false));
   at("withdraw").addEventListener("click", () => act("withdraw", true));
   for (const id of ["to", "into", "base", "out_of", "remove"]) at(id).addEventListener("input", showWritable);
-  startLogin("storing", () => at("to").value, showWritable);
 }

@@ -23,7 +23,6 @@ from actc.session.asking import annotate_command
 from actc.session.exchange import write_history, write_labels
 from actc.session.status import count_labels
 from actc.web.studio.commands import decide_commands, go_commands
-from actc.web.studio.logins import say_variable
 from actc.web.studio.project import Project
 
 FOLDER = "take"
@@ -43,6 +42,7 @@ AS_THEY_ARE = {
     "held.tsv": "what constraints held back, and why",
     "answers.tsv": "all that was ever said about this graph",
     "thresholds.json": "the cuts, to decide on other candidates",
+    "decisions.parquet": "all decisions, with reasons and guarantees",
 }
 SAID: dict[str, tuple[str, Callable[[Session, Path], Any]]] = {
     "labels.tsv": ("one answer per judged fact", write_labels),
@@ -198,7 +198,6 @@ def write_commands(project: Project) -> str:
         "#!/bin/sh",
         "set -eu",
         f"cd {shlex.quote(str(project.folder))}",
-        *say_variable(project),
         *map(shlex.join, go_commands(project)),
         f"{judge}  # people judge; end it with Ctrl-C",
         *map(shlex.join, decide_commands(project)),

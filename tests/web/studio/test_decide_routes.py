@@ -1,10 +1,8 @@
-"""What the studio's pages ask for about decisions, in process: the table, levels, pictures, overruling, taking."""
+"""What the studio's pages ask for about decisions, in process: pages, guarantees, answers, files to take."""
 
 from __future__ import annotations
 
-import os
 import subprocess
-import time
 
 import rdflib
 
@@ -18,15 +16,10 @@ from tests.web.studio.conftest import add_project, run_to_its_end
 
 
 def ask(client, path, **values):
-    """Ask for something about decisions, until the table is as new as the answers."""
-    for _ in range(400):
-        got = client.get(path, params=values)
-        told = got.json()
-        if got.status_code != 409 and not (isinstance(told, dict) and told.get("stale")):
-            assert got.status_code == 200, told
-            return told
-        time.sleep(0.1)
-    raise AssertionError(told)
+    """Ask for something about decisions."""
+    got = client.get(path, params=values)
+    assert got.status_code == 200, got.text
+    return got.json()
 
 
 def triples_in(text, format):
@@ -38,7 +31,7 @@ def triples_in(text, format):
 def test_from_the_first_answers_to_what_is_taken_away_and_audited(completed_client, tmp_path):
     client, name = completed_client, "families"
     base = f"/api/projects/{name}"
-    assert client.get(f"/api/projects/{add_project(client)}/table").status_code == 409
+    assert client.get(f"/api/projects/{add_project(client)}/decisions").status_code == 409
     found = client.post(base, json={"title": "Who is whose aunt?", "guidelines": "Look at the *children*."}).json()
     assert found["state"] == "asking"
     pages = f"/session/{name}"
@@ -51,28 +44,28 @@ def test_from_the_first_answers_to_what_is_taken_away_and_audited(completed_clie
         assert client.post(f"{pages}/api/exchange", json={"judgements": [body]}).json()["recorded"][0]["id"]
     Planner(Session(tmp_path / "studio" / name / "result" / "session")).step()  # the picture is of a plan
     assert client.get(base).json()["next"]["what"] == "decide"
-    page = ask(client, f"{base}/table", part="accepted", rows=5)
-    assert len(page["rows"]) == 5
-    assert page["count"] == page["accepted"] < page["candidates"]
-    levels = ask(client, f"{base}/levels")
-    assert levels["now"] == page["accepted"]
-    mine = ask(client, f"{base}/table", part="accepted", by="method", rows=1)["rows"][0]
-    body = {"triple": mine["triple"], "said": "false", "key": "one"}
-    told = [client.post(f"{base}/overrule", json=body).json() for _ in range(2)]
-    assert told[0] == told[1]
-    again = ask(client, f"{base}/table", part="accepted", rows=500)
-    assert mine["triple"] not in {row["triple"] for row in again["rows"]}
-    assert "owner" in again["people"]
-    pictures = ask(client, f"{base}/pictures")
-    assert pictures["learning"][-1]["answers"] >= 10
-    assert [point["accepted"] for point in pictures["precision"] if point["now"]] == [again["accepted"]]
-    assert sum(line["accepted"] for line in pictures["relations"]) == again["accepted"]
-    assert all(sum(line["bins"]) == line["candidates"] for line in pictures["relations"])
+    assert client.get(f"{base}/decisions").status_code == 409  # nothing is decided yet
     assert {one["name"] for one in client.get(f"{base}/take").json()} == {"commands.sh", "labels.tsv", "history.jsonl"}
     run_to_its_end(client, name, "decide")
     result = tmp_path / "studio" / name / "result"
     accepted = rows_of(result / "accepted.tsv")
-    assert {tuple(row[part] for part in Session.TRIPLE): row["by"] for row in again["rows"]} == accepted
+    page, overview = ask(client, f"{base}/decisions", part="accepted", rows=5), ask(client, f"{base}/overview")
+    assert len(page["rows"]) == 5
+    assert page["count"] == overview["accepted"] == overview["unguaranteed"] == len(accepted) < overview["candidates"]
+    assert page["version"] == overview["version"] == client.get(base).json()["decided"]
+    assert overview["learning"][-1]["answers"] >= 10
+    mine = ask(client, f"{base}/decisions", part="accepted", by="method", rows=1)["rows"][0]
+    body = {part: mine[part] for part in Session.TRIPLE} | {"said": "false", "key": "one"}
+    for _ in range(2):
+        client.post(f"{base}/answer", json=body).raise_for_status()
+    again = ask(client, f"{base}/decisions", part="accepted", by="method", rows=1)
+    assert again["rows"] == [mine | {"said": "false"}]  # the row stays, and shows the answer
+    assert client.get(base).json()["next"]["what"] == "decide"
+    run_to_its_end(client, name, "decide")
+    accepted = rows_of(result / "accepted.tsv")
+    assert tuple(mine[part] for part in Session.TRIPLE) not in accepted
+    rows = ask(client, f"{base}/decisions", part="accepted", rows=500)["rows"]
+    assert {tuple(row[part] for part in Session.TRIPLE): row["by"] for row in rows} == accepted
     found = client.get(base).json()
     assert (found["state"], found["next"]["what"]) == ("decided", "take")
     assert found["accepted"] == found["outcome"]["accepted"] == len(accepted) > 0
@@ -115,29 +108,19 @@ def check_taken(client, base, result, accepted, tmp_path):
         assert client.get(f"{base}/take/{wrong}").status_code in (400, 404)
 
 
-def test_an_older_table_is_shown_while_a_newer_one_is_made_and_failure_is_told(client, tmp_path, monkeypatch):
+def test_scored_candidates_have_the_table_of_their_session(client, tmp_path):
     write_scored(tmp_path / "scores.parquet", POOL)
     name = add_project(client, goal="decide")
-    base = f"/api/projects/{name}"
-    start_session(tmp_path / "studio" / name / "session", tmp_path / "scores.parquet", Settings("pooled", 5)).close()
-    before = ask(client, f"{base}/table")
-    assert before["rows"]
-    monkeypatch.setattr("actc.web.studio.kept_tables.SOON", 0.0)
-    row = before["rows"][0]["triple"]
-    client.post(f"{base}/overrule", json={"triple": row, "said": "true", "key": "k"}).raise_for_status()
-    stale = client.get(f"{base}/table").json()
-    assert (stale["state"], stale["stale"]) == (before["state"], True)
-    assert stale["rows"] == before["rows"]
-    after = ask(client, f"{base}/table", by="owner")
-    assert after["state"] != before["state"]
-    assert [line["triple"] for line in after["rows"]] == [row]
-    kept = list((tmp_path / "studio" / name / "tables").glob("*.duckdb"))
-    assert [one.stem for one in kept] == [str(after["state"])]
-    (tmp_path / "studio" / name / "session" / "pool.parquet").write_bytes(b"")
-    os.utime(tmp_path / "studio" / name / "session" / "names.sqlite", (1, 1))  # so that a new table is made
-    for _ in range(100):
-        got = client.get(f"{base}/table")
-        if got.status_code == 409:
-            break
-        time.sleep(0.1)
-    assert "pool.parquet" in got.json()["detail"]
+    base, session = f"/api/projects/{name}", tmp_path / "studio" / name / "session"
+    start_session(session, tmp_path / "scores.parquet", Settings("pooled", 5)).close()
+    first, second = (dict(zip(Session.TRIPLE, POOL.triple(row), strict=True)) for row in (3, 4))
+    client.post(f"{base}/answer", json=first | {"said": "true", "key": "k"}).raise_for_status()
+    assert client.post(f"{base}/answer", json=first | {"head": "nobody", "said": "true", "key": "l"}).status_code == 409
+    run_to_its_end(client, name, "decide")
+    (row,) = ask(client, f"{base}/decisions", by="person")["rows"]
+    assert {part: row[part] for part in Session.TRIPLE} == first
+    client.post(f"{base}/answer", json=second | {"said": "false", "key": "m"}).raise_for_status()
+    client.post(f"{base}/answer", json=first | {"said": "undo", "key": "k"}).raise_for_status()
+    run_to_its_end(client, name, "decide")
+    (row,) = ask(client, f"{base}/decisions", by="person")["rows"]
+    assert ({part: row[part] for part in Session.TRIPLE}, row["accepted"]) == (second, False)
