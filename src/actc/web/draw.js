@@ -46,6 +46,24 @@ export function sentenceOf({ status, content }, otherwise = "That did not work."
   return typeof content?.detail === "string" ? content.detail : otherwise;
 }
 
+// A file that takes a while is made while the page says so; one that cannot be made leaves a sentence.
+export async function download(event, place) {
+  const link = event.target.closest("a");
+  if (!link) return;
+  event.preventDefault();
+  put(place, `${link.download} is being made …`);
+  try {
+    const response = await fetch(link.href, { cache: "no-store" });
+    if (!response.ok) return put(place, String((await response.json()).detail));
+    const here = URL.createObjectURL(await response.blob());
+    element("a", { href: here, download: link.download }).click();
+    setTimeout(() => URL.revokeObjectURL(here), 60_000);
+    put(place, `${link.download} is ready.`);
+  } catch {
+    put(place, "The server does not answer.");
+  }
+}
+
 function shape(name, attributes = {}, text = "") {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -94,8 +112,8 @@ function showCurve(figure, points, budget, words) {
   figure.replaceChildren(drawing, caption);
 }
 
-// Shares by a count, with their interval, as a line in a band; ``dot`` is a point of it, ``mark`` a count to point at.
-export function drawChart(curve, { title, most, ends, dot, mark }) {
+// Shares by a count, with their interval, as a line in a band; ``dot`` is a point of it.
+export function drawChart(curve, { title, most, ends, dot }) {
   const [width, height, left, bottom, top, right] = [320, 170, 40, 24, 10, 12];
   const values = curve.flatMap((point) => point.slice(1).filter((value) => value !== null));
   const low = Math.max(0, Math.floor(Math.min(...values) * 20 - 0.2) / 20);
@@ -116,13 +134,12 @@ export function drawChart(curve, { title, most, ends, dot, mark }) {
     for (const place of [2, 3]) drawing.append(shape("polyline", { class: "bound", points: edge(place).join(" ") }));
   }
   drawing.append(shape("polyline", { class: "line", points: curve.map((point) => `${x(point[0])},${y(point[1])}`).join(" ") }));
-  if (mark !== undefined) drawing.append(shape("line", { class: "cut dashed", x1: x(mark), x2: x(mark), y1: top, y2: height - bottom }));
   if (dot) drawing.append(shape("circle", { class: "dot", cx: x(dot[0]), cy: y(dot[1]), r: 4 }));
   return drawing;
 }
 
 // How many candidates of a relation have which score: dark what is accepted, light what is not.
-export function drawBins({ bins, accepted_bins: taken, low, high, cut }, title) {
+export function drawBins({ bins, accepted_bins: taken }, [low, high], title) {
   const [width, height, bottom] = [200, 70, 14];
   const most = Math.max(1, ...bins);
   const step = width / bins.length;
@@ -133,8 +150,6 @@ export function drawBins({ bins, accepted_bins: taken, low, high, cut }, title) 
     counts.forEach((count, i) => count && drawing.append(shape("rect", { class: style, x: i * step + 0.5, y: height - bottom - tall(count), width: step - 1, height: tall(count) })));
   }
   drawing.append(shape("line", { class: "axisline", x1: 0, x2: width, y1: height - bottom, y2: height - bottom }));
-  const place = cut === null ? -1 : (width * (cut - low)) / (high - low);
-  if (place >= 0 && place <= width) drawing.append(shape("line", { class: "cut dashed", x1: place, x2: place, y1: 2, y2: height - bottom }));
   [low, high].forEach((score, i) => drawing.append(shape("text", { x: i * width, y: height - 3, "text-anchor": i ? "end" : "start" }, score.toPrecision(2))));
   return drawing;
 }

@@ -1,6 +1,6 @@
 // The owner's view: progress, who judges how, what holds for all, and the files to take.
 
-import { element, fetchJson, percent, put, showPicture, showProgress } from "./draw.js";
+import { download, element, fetchJson, percent, put, showPicture, showProgress } from "./draw.js";
 import { showReview, startReview } from "./review.js";
 
 const at = (id) => document.getElementById(id);
@@ -160,24 +160,7 @@ at("share").addEventListener("submit", (event) => {
 });
 at("pause").addEventListener("click", () => change("pause", { paused: !paused }));
 
-// A file that takes a while is made while the page says so; one that cannot be made leaves a sentence.
-at("files").addEventListener("click", async (event) => {
-  const link = event.target.closest("a");
-  if (!link) return;
-  event.preventDefault();
-  put("file-state", `${link.download} is being made…`);
-  try {
-    const response = await fetch(link.href, { cache: "no-store" });
-    if (!response.ok) return put("file-state", String((await response.json()).detail));
-    const here = URL.createObjectURL(await response.blob());
-    const save = element("a", { href: here, download: link.download });
-    save.click();
-    setTimeout(() => URL.revokeObjectURL(here), 60_000);
-    put("file-state", `${link.download} is ready.`);
-  } catch {
-    put("file-state", "The server does not answer.");
-  }
-});
+at("files").addEventListener("click", (event) => download(event, "file-state"));
 
 // Every relation, in whichever order.
 async function readRelations() {

@@ -193,10 +193,9 @@ function drawOverview() {
   redraw("level-rows", relations, () => relations.map((one) => element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, one.name)),
     element("td", {}, number(one.candidates)), element("td", {}, number(one.accepted)))));
   drawLearning(overview.learning.map((one) => [one.answers, one.middle, one.low, one.high]));
-  const [low, high] = overview.span;
   redraw("multiples", relations.slice(0, 60), () => relations.slice(0, 60).map((one) => {
     const share = `${number(one.accepted)} of ${number(one.candidates)} ${words().accepted}`;
-    return element("figure", {}, drawBins({ ...one, low, high, cut: null }, `${one.name}: ${share}`), element("figcaption", {}, element("b", {}, element("bdi", {}, one.name)), ` ${share}`));
+    return element("figure", {}, drawBins(one, overview.span, `${one.name}: ${share}`), element("figcaption", {}, element("b", {}, element("bdi", {}, one.name)), ` ${share}`));
   }));
 }
 

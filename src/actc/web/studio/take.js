@@ -1,6 +1,6 @@
 // What comes out: files in every format, and publishing into a store, always looked at before it is written.
 
-import { element, fetchJson, put, sentenceOf } from "./draw.js";
+import { download, element, fetchJson, put, sentenceOf } from "./draw.js";
 import { home, project, redraw } from "./project.js";
 import { startRun } from "./runs.js";
 import { bytes } from "./upload.js";
@@ -56,21 +56,6 @@ function drawTake(file) {
     element("bdi", {}, file.name), element("span", { class: "fine" }, ` ${words}`));
 }
 
-// A file that takes a while is made while the page says so; one that cannot be made leaves a sentence.
-async function save(link) {
-  put("take-state", `${link.download} is being made …`);
-  try {
-    const response = await fetch(link.href, { cache: "no-store" });
-    if (!response.ok) return put("take-state", String((await response.json()).detail));
-    const here = URL.createObjectURL(await response.blob());
-    element("a", { href: here, download: link.download }).click();
-    setTimeout(() => URL.revokeObjectURL(here), 60_000);
-    put("take-state", `${link.download} is ready.`);
-  } catch {
-    put("take-state", "The server does not answer.");
-  }
-}
-
 const FIELDS = { to: "to", into: "into", base: "base", out_of: "out_of" };
 
 function target() {
@@ -119,12 +104,7 @@ function follow(project) {
 }
 
 export function startTake() {
-  at("takes").addEventListener("click", (event) => {
-    const link = event.target.closest("a");
-    if (!link) return;
-    event.preventDefault();
-    save(link);
-  });
+  at("takes").addEventListener("click", (event) => download(event, "take-state"));
   at("publish").addEventListener("submit", (event) => {
     event.preventDefault();
     act("publish", false);
