@@ -242,7 +242,7 @@ def slide_to(page: Page, percent: int) -> None:
     page.keyboard.press("Home")
     while page.inner_text("#level-now") != f"{percent}\u00a0%":
         page.keyboard.press("ArrowRight")
-    page.wait_for_function(f"() => location.hash.includes('level=0.{percent}')")
+    page.wait_for_function(f"() => location.hash.includes('level={percent / 100:g}')")
     page.wait_for_selector("#facts:not([aria-busy])")
 
 
