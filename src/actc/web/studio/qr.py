@@ -12,5 +12,7 @@ def draw_qr(address: str) -> str | None:
     except ImportError:
         return None
     out = io.BytesIO()
-    segno.make(address, error="m", micro=False).save(out, kind="svg", omitsize=True, xmldecl=False, svgns=True, border=4)
+    segno.make(address, error="m", micro=False).save(
+        out, kind="svg", omitsize=True, xmldecl=False, svgns=True, border=4
+    )
     return out.getvalue().decode()
