@@ -62,7 +62,7 @@ function drawMeaning(role, named) {
   const text = named.description || (named.name === named.id ? "no description" : named.id);
   return [
     element("dt", {}, title, ...types),
-    element("dd", { class: named.description ? "" : "none" }, element("bdi", {}, text)),
+    element("dd", { class: named.description ? "" : text === named.id ? "none" : "none bare" }, element("bdi", {}, text)),
   ];
 }
 
