@@ -54,7 +54,12 @@ def test_two_annotators_side_by_side_and_the_owner_settles(copy_session, start_s
     others = server.link_of("Cleo").replace("127.0.0.1", "judges.example.org")
     wait_for(lambda: owner.evaluate("navigator.clipboard.readText()") == others)
     open_card(new_page(), others.replace("judges.example.org", "127.0.0.1"))
-    owner.get_by_role("button", name="Void link of Bob").click()
+    void = owner.get_by_role("button", name="Void link of Bob")
+    owner.once("dialog", lambda asked: asked.dismiss())
+    void.click()
+    assert bob.goto(server.links["Bob"]).status == 200
+    owner.once("dialog", lambda asked: asked.accept())
+    void.click()
     wait_for(lambda: bob.goto(server.links["Bob"]).status == 404)
     session.close()
 

@@ -132,13 +132,13 @@ class Decided:
             SORTS[look.sort].format(up=up, down=down),
             f"LIMIT {look.rows:d} OFFSET {look.page * look.rows:d}",
         )
-        numbers = [
-            number
-            for (number,) in self.rows(
-                f"SELECT file_row_number FROM {table} WHERE {where} ORDER BY {order} {limit}", values
-            )
-        ]
-        [(count,)] = self.rows(f"SELECT count(*) FROM {table} WHERE {where}", values)
+        fitting = f'SELECT file_row_number, score, relation, "by" FROM {table} WHERE {where}'
+        page = f"SELECT list(file_row_number) FROM (SELECT file_row_number FROM fitting ORDER BY {order} {limit})"
+        # A search looks at all names: once, for the page and for the count.
+        kept = "MATERIALIZED" if look.search else "NOT MATERIALIZED"
+        sql = f"WITH fitting AS {kept} ({fitting}) SELECT ({page}), (SELECT count(*) FROM fitting)"
+        [(numbers, count)] = self.rows(sql, values)
+        numbers = numbers or []
         columns = 'head, relation, tail, score, probability, taken, "by", reasons'
         wanted = ", ".join(map(str, numbers)) or "-1"
         found = self.rows(f"SELECT file_row_number, {columns} FROM {table} WHERE file_row_number IN ({wanted})")
@@ -154,10 +154,12 @@ class Decided:
                 terms.append(f"{column} = ?")
                 values.append(wanted)
         for word in look.search.split():
-            ids = self.names.search(word)
-            found = [f"contains(lower({part}), lower(?)) OR {part} IN (SELECT unnest(?))" for part in Session.TRIPLE]
+            found = ["contains(lower(concat(head, ' ', relation, ' ', tail)), lower(?))"]
+            values.append(word)
+            if ids := self.names.search(word):
+                found += [f"{part} IN (SELECT unnest(?))" for part in Session.TRIPLE]
+                values += [ids] * len(Session.TRIPLE)
             terms.append(f"({' OR '.join(found)})")
-            values += [word, ids] * len(Session.TRIPLE)
         return " AND ".join(terms), values
 
     def _line(
