@@ -23,6 +23,7 @@ from actc.methods.pooled import method as pooled_method
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import ask as ask_module
 from actc.session import session as session_module
+from actc.session.ask import Task
 from actc.session.cards import make_card, make_cards
 from actc.session.find_case import find_case
 from actc.session.judge_store import ReplyStore
@@ -227,6 +228,15 @@ def test_a_card_does_not_tell_a_repeat_and_hides_the_score(scores):
     card = make_card(session.names, task)
     assert not {"purpose", "score", "probability"} & set(card)
     assert make_card(session.names, task, show_score=True)["score"] == task.score
+
+
+def test_a_doubted_fact_does_not_speak_for_itself_on_its_card(scores):
+    head, relation, tail = read_scored(scores)[0].triple(0)
+    (scores.parent / "graph.tsv").write_text(f"{head}\t{relation}\t{tail}\n{head}\t{relation}\tanother\n")
+    session = start_session(scores.parent / "doubted", scores, graph=scores.parent / "graph.tsv")
+    card = make_card(session.names, Task(0, head, relation, tail, 0.5, ""))
+    assert card["known"] == ["another"]
+    session.close()
 
 
 def test_no_more_is_given_out_than_the_budget(scores):

@@ -11,7 +11,7 @@ import pytest
 from actc.errors import OptionError
 from actc.session import Session
 from actc.web.studio.project import add_sample, new_project
-from actc.web.studio.runs import Turns, add_run, list_runs
+from actc.web.studio.runs import Turns, add_run, list_runs, time_left
 from tests.web.studio.conftest import Command, add_project
 
 
@@ -46,6 +46,13 @@ def test_one_run_at_a_time_works_on_a_project(studio):
     add_run(project, "go", [["actc", "methods"]])
     with pytest.raises(OptionError):
         add_run(project, "go", [["actc", "methods"]])
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "left"), [(0, 10, None), (4, 10, 30.0), (10, 10, None), (3, 0, None), (3, None, None)]
+)
+def test_time_is_left_while_a_stage_counts_and_not_once_it_has_counted_all(done, total, left):
+    assert time_left([{"name": "Evidence", "seconds": 20.0, "done": done, "total": total}]) == left
 
 
 def test_a_run_waits_for_its_turn_and_may_be_cancelled_before_it(studio):

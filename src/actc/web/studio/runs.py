@@ -86,7 +86,7 @@ class Run:
             "started": _modified(self.folder / "pid"),
             "seconds": seconds,
             "stages": stages,
-            "left": _time_left(stages) if state == "running" else None,
+            "left": time_left(stages) if state == "running" else None,
             "log": _tail(self.folder / "log.txt"),
         }
 
@@ -258,7 +258,7 @@ def _tail(path: Path) -> list[str]:
     return text.splitlines()[-LINES:]
 
 
-def _time_left(stages: Sequence[dict[str, Any]]) -> float | None:
+def time_left(stages: Sequence[dict[str, Any]]) -> float | None:
     """Return how many seconds the stage that runs will take, by how it went so far; None where nobody knows.
 
     What is all counted may still be worked on, and no stage says what comes after it.
