@@ -174,7 +174,7 @@ def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
     slide_to(page, 90)
     promised = int(re.search(r"[\d,]+", page.inner_text("#cost"))[0].replace(",", ""))
     page.click("#promise")
-    run_ends(studio, 3)
+    run_ends(studio, 2)
     next_is(page, "take")
     assert "--precision 0.9" in page.locator("#runs pre").first.text_content()
 
