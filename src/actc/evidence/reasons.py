@@ -147,7 +147,7 @@ class Reasons:
     def column(self, rows: IntArray, count: int) -> NDArray[np.object_]:
         """Return ``count`` texts, the reasons of some candidates, ids in double brackets; the others are empty."""
         column = np.full(count, "", dtype=object)
-        column[rows] = np.array([*("; ".join(texts) for texts in self.marked(rows)), ""], dtype=object)[:-1]
+        column[rows] = np.array([*map(join_reasons, self.marked(rows)), ""], dtype=object)[:-1]
         return column
 
     def _give(
