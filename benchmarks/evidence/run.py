@@ -14,6 +14,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from cells import find_cells
@@ -42,7 +43,8 @@ FIELDS = ("graph", "model", "left_out", "held", "share_expected", "share_true", 
 def leave_out(evidence: Evidence, piece: str) -> Evidence:
     """Return the evidence without one piece."""
     prefixes = tuple(PREFIXES.get(piece, ()))
-    return evidence.only([name for name in evidence.columns if not (prefixes and name.startswith(prefixes))])
+    keep = [at for at, name in enumerate(evidence.columns) if not (prefixes and name.startswith(prefixes))]
+    return replace(evidence, columns=tuple(evidence.columns[at] for at in keep), values=evidence.values[:, keep])
 
 
 def measure(tables: Tables, pieces: list[str]) -> Iterator[dict[str, object]]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from actc.data.database import open_database, parse_memory
 from actc.data.files import copy_options, quote
 from actc.data.triples import FloatArray, IntArray
 from actc.evidence import table
+from actc.evidence.model import EvidenceModel
 from actc.evidence.plan import (
     Step,
     candidate_steps,
@@ -26,7 +27,7 @@ from actc.evidence.plan import (
     score_step,
     whole_rows,
 )
-from actc.evidence.table import Part, Scale, Work
+from actc.evidence.table import Part, Work
 from actc.graph.graph import Graph
 
 Report = Callable[[str], None]
@@ -107,6 +108,16 @@ def place_scores(connection: Any, models: int, rows: IntArray) -> dict[str, Any]
     return dict(connection.execute(score_rows(models)).fetchnumpy())
 
 
+class Engine(Protocol):
+    """What looks up the evidence of candidates."""
+
+    def look(self, work: Work) -> Iterator[Part]:
+        """Give what is found of some candidates after the other, of each once."""
+
+    def write(self, work: Work, model: EvidenceModel, out: Path) -> None:
+        """Write candidates with their log-odds and evidence to a file, or to a folder of parts that has no ending."""
+
+
 @dataclass(frozen=True)
 class Duckdb:
     """DuckDB on this machine.
@@ -124,7 +135,7 @@ class Duckdb:
         for connection, ids in self._look_at_chunks(work):
             yield from _fetch(connection, ids)
 
-    def write(self, work: Work, scale: Scale, out: Path) -> None:
+    def write(self, work: Work, model: EvidenceModel, out: Path) -> None:
         """Write candidates with their log-odds and evidence to a file, or to a folder of parts that has no ending."""
         (out.parent if out.suffix else out).mkdir(exist_ok=True)
         options = copy_options(out if out.suffix else out / "part.parquet")
@@ -133,7 +144,7 @@ class Duckdb:
         for connection, ids in self._look_at_chunks(work):
             if not parts:
                 put_names(connection, work.graph)
-            found = [(part.ids, scale.log_odds(part)) for part in _fetch(connection, ids)]
+            found = [(part.ids, model.log_odds(part)) for part in _fetch(connection, ids)]
             columns = (np.concatenate(column) for column in zip(*found, strict=True))
             _put(connection, "scored", "SELECT * FROM given", dict(zip(("id", "score"), columns, strict=True)))
             name = out.name if len(ids) == len(work.candidates) else f"part-{len(parts):05d}{out.suffix}"

@@ -6,7 +6,20 @@ is counted for the head is counted for the tail by the same text.
 
 from __future__ import annotations
 
-from actc.evidence.steps import FAR, Limits, Step, back, best, find_paths, shuffled, small, together, whole, within
+from actc.evidence.steps import (
+    DOUBT,
+    FAR,
+    Limits,
+    Step,
+    back,
+    best,
+    find_paths,
+    shuffled,
+    small,
+    together,
+    whole,
+    within,
+)
 
 
 def look_steps() -> list[Step]:
@@ -51,7 +64,7 @@ def slot_steps() -> list[Step]:
     ]
 
 
-def pair_steps(limits: Limits) -> list[Step]:
+def pair_steps() -> list[Step]:
     """Other relations between the two: a symmetric relation loses two pairs with the candidate, and one case."""
     twin = "CASE WHEN e.s = 2 * q.r + 1 THEN 1 ELSE 0 END"
     return [
@@ -61,7 +74,7 @@ def pair_steps(limits: Limits) -> list[Step]:
             SELECT id, max(confidence) AS best, min(confidence) AS lowest, {together()} AS together, count(*) AS n,
                    {best("s2", "s2")} AS s2
             FROM (SELECT q.id, e.s AS s2, (coalesce(p.n, 0) - q.own * (1 + {twin})) * 1e0
-                         / (n.n - q.own * {twin} + {limits.cases}) AS confidence
+                         / (n.n - q.own * {twin} + {DOUBT}) AS confidence
                   FROM target q JOIN edge e ON e.u = q.h AND e.v = q.t AND e.s <> 2 * q.r
                   JOIN edge_count n ON n.s = e.s LEFT JOIN pair_rule p ON p.s2 = e.s AND p.s = 2 * q.r) e
             GROUP BY id""",
@@ -69,7 +82,7 @@ def pair_steps(limits: Limits) -> list[Step]:
     ]
 
 
-def kind_steps(limits: Limits) -> list[Step]:
+def kind_steps() -> list[Step]:
     """Slots of other relations the entity stands in: how many of their entities stand in the candidate's slot too.
 
     It is counted once for each entity and slot, however many candidates ask for it: those with the most slots are
@@ -82,8 +95,8 @@ def kind_steps(limits: Limits) -> list[Step]:
             SELECT u, s, leaves, max(confidence) AS best, avg(confidence) AS mean,
                    avg(ln(share)) - ln(max(holders) + 1e0) AS lift
             FROM (SELECT l.u, l.s, l.leaves, l.holders,
-                         (coalesce(p.n, 0) - l.leaves) * 1e0 / (k.entities + {limits.cases}) AS confidence,
-                         (coalesce(p.n, 0) - l.leaves + 1e0) / (k.entities + {limits.cases}) AS share
+                         (coalesce(p.n, 0) - l.leaves) * 1e0 / (k.entities + {DOUBT}) AS confidence,
+                         (coalesce(p.n, 0) - l.leaves + 1e0) / (k.entities + {DOUBT}) AS share
                   FROM (SELECT DISTINCT u, s, leaves, holders FROM slots) l
                   JOIN slot b ON b.u = l.u AND b.s <> l.s AND b.s <> {back("l.s")}
                   JOIN kind k ON k.s = b.s LEFT JOIN kind_rule p ON p.s2 = b.s AND p.s = l.s) l
@@ -131,7 +144,7 @@ def path_steps(limits: Limits) -> list[Step]:
             FROM (SELECT q.id, p.a, p.b, coalesce(r.confidence, 0e0) AS confidence {taken} WHERE q.own = 0
                   UNION ALL
                   SELECT q.id, p.a, p.b, coalesce(least(1e0, greatest(r.n - coalesce(l.n, 0e0), 0e0)
-                         / (r.body - coalesce(u.n, 0) + {limits.cases})), 0e0) AS confidence {taken}
+                         / (r.body - coalesce(u.n, 0) + {DOUBT})), 0e0) AS confidence {taken}
                   LEFT JOIN path_lost l ON l.id = q.id AND l.a = p.a AND l.b = p.b
                   LEFT JOIN path_used u ON u.id = q.id AND u.a = p.a AND u.b = p.b WHERE q.own = 1) p
             GROUP BY id"""),
@@ -168,7 +181,7 @@ def rule_steps(limits: Limits) -> list[Step]:
                    sum(confidence * confidence) / greatest(sum(confidence), 1e-9) AS weighted,
                    {best("s2", "s2", "c")} AS s2, {best("c", "s2", "c")} AS c
             FROM (SELECT l.k, e.s AS s2, e.v AS c, least(1e0, 1e0 * greatest({hits}, 0) * ({others})
-                         / greatest(least({others}, {holders}), 1) / (e.n - 1 + {limits.cases})) AS confidence
+                         / greatest(least({others}, {holders}), 1) / (e.n - 1 + {DOUBT})) AS confidence
                   FROM (SELECT l.k, l.u, l.s, l.v, l.own, l.place, coalesce(g.i, {FAR}) AS at
                         FROM look l LEFT JOIN goal_holder g ON l.own = 1 AND g.s = l.s AND g.v = l.v AND g.u = l.u
                         WHERE l.u <> l.v) l

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from actc.data.numeric import find_shift, one_thread, sigmoid, softplus
 from actc.data.triples import BoolArray, FloatArray, IntArray, Triples
 from actc.errors import TableError
 from actc.evidence.plan import SCORE_COLUMNS
-from actc.evidence.table import HAS, Curves, Evidence
+from actc.evidence.table import HAS, Evidence, Part
 
 KNOTS = 256
 EDGE = 0.001  # no piece counts as rarer than one in a thousand
@@ -188,17 +188,11 @@ class EvidenceModel:
     share: float
     holdout: int
 
-    def log_odds(self, found: Columns) -> FloatArray:
+    def log_odds(self, evidence: Evidence | Part) -> FloatArray:
         """Return the log-odds that each candidate is true, shape (N,)."""
-        starts = range(0, len(found), BATCH)
-        parts = [self.ridge.log_odds(pieces_of(found, self.columns, slice(at, at + BATCH))) for at in starts]
+        starts = range(0, len(evidence), BATCH)
+        parts = [self.ridge.log_odds(pieces_of(evidence, self.columns, slice(at, at + BATCH))) for at in starts]
         return np.concatenate([np.zeros(0), *parts])
-
-    @property
-    def curves(self) -> Curves:
-        """What each piece adds to the log-odds by the ridge."""
-        quantiles = self.ridge.quantiles
-        return Curves(quantiles.values, quantiles.normal, self.ridge.weights, self.ridge.intercept)
 
     @property
     def with_scores(self) -> bool:
@@ -210,15 +204,7 @@ class EvidenceModel:
         return dict(zip(self.columns, self.ridge.weights.tolist(), strict=True))
 
 
-class Columns(Protocol):
-    """Evidence of some candidates, by the name of the piece."""
-
-    def __len__(self) -> int: ...
-    def column(self, name: str) -> FloatArray:
-        """Return one piece of evidence, shape (N,)."""
-
-
-def pieces_of(evidence: Columns, columns: Sequence[str], rows: slice | IntArray = slice(None)) -> FloatArray:
+def pieces_of(evidence: Evidence | Part, columns: Sequence[str], rows: slice | IntArray = slice(None)) -> FloatArray:
     """Return pieces of evidence of some rows in single precision, shape (N, F); ``has_x`` is 1 where ``x`` is there.
 
     A database adds numbers up in any order, so their last digits differ from run to run.

@@ -22,7 +22,7 @@ def candidate_steps(limits: Limits, models: int = 0) -> list[Step]:
 
     Beside that stands what the scores of so many models give.
     """
-    return [*look_steps(), *slot_steps(), *pair_steps(limits), *kind_steps(limits), *path_steps(limits),
+    return [*look_steps(), *slot_steps(), *pair_steps(), *kind_steps(), *path_steps(limits),
             *rule_steps(limits), *relative_steps(limits), Step("evidence", collect(models))]  # fmt: skip
 
 

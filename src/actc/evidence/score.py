@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
 from actc.evidence import duckdb_engine
+from actc.evidence.duckdb_engine import Engine
 from actc.evidence.model import EvidenceModel, Quantiles, fit_model, pieces_of, score_pieces
 from actc.evidence.plan import GRAPH_COLUMNS, NAMED_COLUMNS, Limits, score_columns
-from actc.evidence.table import Engine, Evidence, Progress, Proposals, Work, with_nan
+from actc.evidence.table import Evidence, Progress, Proposals, Work, with_nan
 from actc.graph.graph import Graph
 
 

@@ -25,8 +25,9 @@ from actc.data.files import quote
 from actc.data.spark_session import in_one_sentence, open_session
 from actc.data.triples import FloatArray
 from actc.evidence.duckdb_engine import put_names, put_tables
+from actc.evidence.model import EvidenceModel
 from actc.evidence.plan import candidate_steps, graph_steps, last_uses, score_step, whole_rows
-from actc.evidence.table import HAS, Part, Scale, Work
+from actc.evidence.table import HAS, Part, Work
 
 GIVEN = ("fact", "candidate", "entity_name", "relation_name")
 
@@ -53,10 +54,10 @@ class Spark:
             columns = found.fetchnumpy()
         yield Part(np.ma.getdata(columns.pop("id")), columns)
 
-    def write(self, work: Work, scale: Scale, out: Path) -> None:
+    def write(self, work: Work, model: EvidenceModel, out: Path) -> None:
         """Write candidates with their log-odds and evidence to a folder of parts."""
         with self._looked(work) as (session, _):
-            _add_log_odds(session.table("evidence"), scale).createOrReplaceTempView("evidence")
+            _add_log_odds(session.table("evidence"), model).createOrReplaceTempView("evidence")
             session.sql(whole_rows(work.models, "e.log_odds")).write.parquet(out.resolve().as_uri())
 
     @contextmanager
@@ -99,26 +100,27 @@ def _view(session: Any, folder: Path, name: str) -> None:
     session.read.parquet((folder / name).as_uri()).createOrReplaceTempView(name)
 
 
-def _add_log_odds(rows: Any, scale: Scale) -> Any:
-    """Add the column ``log_odds``, as ``Scale.log_odds`` works it out.
+def _add_log_odds(rows: Any, model: EvidenceModel) -> Any:
+    """Add the column ``log_odds``, as ``EvidenceModel.log_odds`` does.
 
     Which two points of a curve a value is between is found by a class of Spark's own.
     """
-    values, heights, weights, intercept = scale.curves
-    pieces = {f"piece{k}": _piece(name) for k, name in enumerate(scale.columns)}
+    quantiles, ridge = model.ridge.quantiles, model.ridge
+    pieces = {f"piece{k}": _piece(name) for k, name in enumerate(model.columns)}
     between = [f"between{k}" for k in range(len(pieces))]
-    splits = [[-np.inf, *points.tolist(), np.inf] for points in values]
+    splits = [[-np.inf, *points.tolist(), np.inf] for points in quantiles.values]
     pieced = rows.withColumns(pieces).fillna(0.0, list(pieces))
     there = {f"there{k}": ~sql.isnan(sql.coalesce(piece, sql.lit(np.nan))) for k, piece in enumerate(pieces.values())}
     if pieces:
         finder = Bucketizer(splitsArray=splits, inputCols=list(pieces), outputCols=between, handleInvalid="keep")
         pieced = finder.transform(pieced.withColumns(there))
     added = []
-    for k, (points, curve, weight) in enumerate(zip(values, heights, weights.tolist(), strict=True)):
+    curves = zip(quantiles.values, quantiles.normal, ridge.weights.tolist(), strict=True)
+    for k, (points, curve, weight) in enumerate(curves):
         begin, level, slope = (_array(one, sql.col(f"between{k}")) for one in _lines(points, curve))
         height = slope * (sql.col(f"piece{k}") - begin) + level
         added.append(sql.when(sql.col(f"there{k}"), height).otherwise(0.0) * sql.lit(weight))
-    return pieced.withColumn("log_odds", sum(added, sql.lit(intercept))).drop(*pieces, *between, *there)
+    return pieced.withColumn("log_odds", sum(added, sql.lit(ridge.intercept))).drop(*pieces, *between, *there)
 
 
 def _piece(name: str) -> Any:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 ROWS = 5_000_000  # that a step may make before fewer facts of each candidate are looked at
+DOUBT = "5.0e0"  # cases without success that every rule is given: few cases make no sure rule
 FAR = 1_000_000_000  # a place that no limit reaches
 
 
@@ -35,8 +36,6 @@ class Limits:
         Facts of an entity that make others its relatives: the rarest, each of at most so many entities.
     relatives : int
         Relatives kept for each entity.
-    doubt : float
-        Cases without success that every rule is given: few cases make no sure rule.
     """
 
     path_edges: int = 256
@@ -46,7 +45,6 @@ class Limits:
     rare_edges: int = 40
     rare_holders: int = 200
     relatives: int = 100
-    doubt: float = 5.0
 
     @classmethod
     def for_count(cls, candidates: int) -> Self:
@@ -60,11 +58,6 @@ class Limits:
             rare_holders=min(200, max(each, 16)),
             relatives=min(100, max(each, 10)),
         )
-
-    @property
-    def cases(self) -> str:
-        """The SQL of ``doubt``."""
-        return f"{self.doubt!r}e0"
 
 
 class Step(NamedTuple):
@@ -213,7 +206,7 @@ def _path_steps(limits: Limits) -> list[Step]:
         Step(
             "path_rule",
             f"""
-            SELECT r.r, r.a, r.b, r.n, b.body, least(1e0, r.n / (b.body + {limits.cases})) AS confidence
+            SELECT r.r, r.a, r.b, r.n, b.body, least(1e0, r.n / (b.body + {DOUBT})) AS confidence
             FROM (SELECT q.r, p.a, p.b, sum(p.n) * max(m.weight) AS n
                   FROM training_path p JOIN training_fact q ON q.pair = p.pair JOIN training_weight m ON m.r = q.r
                   GROUP BY q.r, p.a, p.b) r JOIN path_body b ON b.a = r.a AND b.b = r.b

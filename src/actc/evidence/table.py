@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -101,11 +100,6 @@ class Evidence:
         rows = np.asarray(rows)
         return replace(self, candidates=self.candidates.take(rows), values=self.values[rows], named=self.named[rows])
 
-    def only(self, columns: Sequence[str]) -> Self:
-        """Return some of the pieces."""
-        places = [self.columns.index(name) for name in columns]
-        return replace(self, columns=tuple(columns), values=self.values[:, places])
-
 
 @dataclass(frozen=True, eq=False)
 class Work:
@@ -183,43 +177,6 @@ class Part:
     def values(self, columns: Iterable[str]) -> FloatArray:
         """Return some columns side by side, shape (n, F)."""
         return np.column_stack([self.column(name) for name in columns])
-
-
-class Scale(Protocol):
-    """What pieces of evidence are worth, row by row: ``model.EvidenceModel``."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the F pieces that count."""
-
-    @property
-    def curves(self) -> Curves:
-        """What each piece adds."""
-
-    def log_odds(self, found: Part) -> FloatArray:
-        """Return the log-odds, shape (n,)."""
-
-
-class Curves(NamedTuple):
-    """Log-odds as a sum: the intercept, and of each of F pieces that is there a weight times its height on a curve.
-
-    The curve of a piece is straight between (values, heights), and level beyond them.
-    """
-
-    values: tuple[FloatArray, ...]
-    heights: tuple[FloatArray, ...]
-    weights: FloatArray
-    intercept: float
-
-
-class Engine(Protocol):
-    """Who looks at candidates."""
-
-    def look(self, work: Work) -> Iterator[Part]:
-        """Give what is found of some candidates after the other, of each once."""
-
-    def write(self, work: Work, scale: Scale, out: Path) -> None:
-        """Write candidates with their log-odds and evidence to a file, or to a folder of parts that has no ending."""
 
 
 def _recode(triples: Triples, *names: Sequence[str]) -> Graph:
