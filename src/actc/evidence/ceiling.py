@@ -88,7 +88,7 @@ def fit_ceiling(
         A fit to nearly the same proposals, to start from; how far relations differ stays.
     """
     knot, spread = float(np.quantile(log_odds[true], LEAST)), max(float(log_odds[true].std()), 1e-6)
-    curves = _Curves.of((log_odds - knot) / spread, true, cases, relations, count)
+    curves = _BinnedProposals.of((log_odds - knot) / spread, true, cases, relations, count)
     if begin is None:
         fitted, width = _settle(curves, _fit_common(curves))
     else:
@@ -108,7 +108,7 @@ def fit_ceiling(
 
 
 @dataclass(frozen=True, eq=False)
-class _Curves:
+class _BinnedProposals:
     """Binned proposals: the mean place of each of B bins, its labelled and other proposals, its relation."""
 
     place: FloatArray
@@ -118,7 +118,9 @@ class _Curves:
     count: int
 
     @classmethod
-    def of(cls, place: FloatArray, true: BoolArray, cases: FloatArray, relations: IntArray, count: int) -> _Curves:
+    def of(
+        cls, place: FloatArray, true: BoolArray, cases: FloatArray, relations: IntArray, count: int
+    ) -> _BinnedProposals:
         order = np.lexsort((place, relations))
         order = order[cases[order] > 0]
         place, true, cases, relations = place[order], true[order], cases[order], relations[order]
@@ -190,13 +192,13 @@ class _Curves:
         return np.bincount(self.relations, values, minlength=self.count).astype(np.float64)
 
 
-def _fit_common(curves: _Curves) -> FloatArray:
+def _fit_common(curves: _BinnedProposals) -> FloatArray:
     """Return the curve of all relations together."""
     fits = [curves.minimum(np.append(start, np.zeros(curves.count)), ALIKE) for start in STARTS]
     return np.asarray(min(fits, key=lambda fit: fit.fun).x)
 
 
-def _settle(curves: _Curves, fitted: FloatArray) -> tuple[FloatArray, float]:
+def _settle(curves: _BinnedProposals, fitted: FloatArray) -> tuple[FloatArray, float]:
     """Return the fit and how far relations differ, each given the other; they do not unless it is very likely."""
     width, seen, common = WIDTH, curves.seen, fitted
     for _ in range(ROUNDS):

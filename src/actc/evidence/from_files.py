@@ -88,7 +88,7 @@ def add_evidence(
     overwrite : bool
         Whether an output that is there may be replaced.
     progress : callable, optional
-        Told of each step: how many are done, of how many in all, its name.
+        Called after each step: how many are done, of how many in all, its name.
     """
     out = Path(out)
     by = open_engine(engine, memory, master, out)

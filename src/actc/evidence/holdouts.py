@@ -133,7 +133,7 @@ def rule_training_sets(graph: Graph, confidence: float, seed: int) -> Iterator[T
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
+class _TrainingTable:
     """What is learnt from, of all training sets: pieces, labels, and for how many proposals each row stands.
 
     ``triples`` has the same number for the same triple in several trainings, which has nothing to do with its ends.
@@ -188,7 +188,7 @@ def score_by_holdouts(
     limits = Limits.for_count(len(candidates) + MOST_TRUE + MOST_UNLABELLED)
     random = np.random.default_rng(seed)
     table = _look_up(graph, trainings, limits, random, progress)
-    curves = _Curves.fit(table, len(graph.relation_names) + 1)
+    curves = _FittedCurves.fit(table, len(graph.relation_names) + 1)
     marks = {**candidates.marks, OFFSET: curves.bent.offset[_relations(graph, candidates.triples)]}
     evidence = gather_evidence(graph, replace(candidates, marks=marks), limits, progress=progress)
     share = min(float(curves.plain.unlabelled.sum()) / table.trainings / len(candidates), MOST_SHARE)
@@ -202,17 +202,17 @@ def score_by_holdouts(
 
 
 @dataclass(frozen=True, eq=False)
-class _Curves:
+class _FittedCurves:
     """What is learnt from a table: log-odds out of fold by curves and by the plain ridge, and their ceilings."""
 
-    table: _Table
+    table: _TrainingTable
     log_odds: FloatArray
     bent: Ceiling
     plain_log_odds: FloatArray
     plain: Ceiling
 
     @classmethod
-    def fit(cls, table: _Table, relations: int) -> _Curves:
+    def fit(cls, table: _TrainingTable, relations: int) -> _FittedCurves:
         normal = Quantiles.of(table.pieces, table.weights()).transform(table.pieces)
         found: list[tuple[FloatArray, Ceiling]] = []
         for parts in (bend_columns(normal, CHOICES.bend).reshape(len(normal), -1), normal):
@@ -266,7 +266,7 @@ def _look_up(
     limits: Limits,
     random: np.random.Generator,
     progress: Progress | None,
-) -> _Table:
+) -> _TrainingTable:
     """Look up the evidence of the trainings; of many proposals some are drawn."""
     looked: list[tuple[Evidence, BoolArray, FloatArray]] = []
     holdout = found = 0
@@ -287,7 +287,9 @@ def _look_up(
     numbers = np.concatenate([hash_triples(t) for t in triples])
     cases = np.concatenate([cases for _, _, cases in looked])
     relations = np.concatenate([_relations(graph, t) for t in triples])
-    return _Table(columns, pieces, true, cases, relations, numbers, found / max(holdout, 1), holdout, len(looked))
+    return _TrainingTable(
+        columns, pieces, true, cases, relations, numbers, found / max(holdout, 1), holdout, len(looked)
+    )
 
 
 def _draw(training: TrainingSet, trainings: int, random: np.random.Generator) -> tuple[IntArray, FloatArray]:

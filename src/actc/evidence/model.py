@@ -289,5 +289,5 @@ def score_pieces(evidence: Evidence) -> tuple[str, ...]:
 
 
 def is_of_scores(name: str) -> bool:
-    """Say whether a piece comes from a model's score."""
+    """Return True if a piece comes from a model's score."""
     return re.sub(r"_\d+$", "", name) in SCORE_COLUMNS  # score_2 is the second model's

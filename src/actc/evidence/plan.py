@@ -147,7 +147,7 @@ def _join_scores(models: int) -> str:
 
 
 def last_uses(steps: list[Step], kept: set[str]) -> dict[str, list[str]]:
-    """Say after which step each table is used no more, but for those to be kept."""
+    """Return the tables that are dropped after each step, but for those to be kept."""
     gone: dict[str, list[str]] = {}
     for place, step in enumerate(steps):
         later = [

@@ -115,7 +115,7 @@ class Work:
         they stand relation by relation here, since a chunk should ask for few slots.
     limits : Limits
     report : callable
-        Told of each step that is done.
+        Called with the name of each step that is done.
     """
 
     graph: Graph
@@ -192,7 +192,7 @@ def with_nan(column: Any) -> FloatArray:
 
 
 def count_steps(progress: Progress | None, total: int) -> Callable[[str], None]:
-    """Return what is told of each step that is done, and tells ``progress`` how many are, of how many in all."""
+    """Return a function to call after each step, which passes on how many of ``total`` steps are done."""
     done = 0
 
     def report(name: str) -> None:

@@ -111,7 +111,7 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         return self.fit_.gain
 
     def predict(self, triples: ScoredTriples) -> BoolArray:
-        """Say of each triple whether the method accepts it, shape (N,).
+        """Return which triples the method accepts, shape (N,).
 
         A person's word on a triple does not count before the method's here; in ``accept_triples`` it does.
         """

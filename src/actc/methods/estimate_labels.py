@@ -30,7 +30,7 @@ class Fitted(Protocol):
         """Return P(true) of each score by its group's classifier."""
 
     def is_true(self, scores: FloatArray, group: IntArray) -> BoolArray:
-        """Say whether that probability is above one half; often cheaper than the probability."""
+        """Return where that probability is above one half; often cheaper than the probability."""
 
 
 Estimator = Callable[[FloatArray, IntArray, IntArray, int], Fitted]
@@ -189,7 +189,7 @@ class FittedClassifiers:
         return result
 
     def is_true(self, scores: FloatArray, group: IntArray) -> BoolArray:
-        """Say whether that probability is above one half."""
+        """Return where that probability is above one half."""
         return self.probabilities(scores, group) > 0.5
 
 

@@ -83,7 +83,7 @@ class FittedMatern:
         return mean
 
     def is_true(self, scores: FloatArray, group: IntArray) -> BoolArray:
-        """Say whether P(true) is above one half: the latent mean is positive."""
+        """Return where P(true) is above one half: the latent mean is positive."""
         return self._means(*self._neighbours(scores, group)) > 0
 
     def probabilities(self, scores: FloatArray, group: IntArray) -> FloatArray:

@@ -34,7 +34,7 @@ class FittedLogistic:
         return sigmoid(self._logits(scores, group))
 
     def is_true(self, scores: FloatArray, group: IntArray) -> BoolArray:
-        """Say whether that probability is above one half."""
+        """Return where that probability is above one half."""
         return self._logits(scores, group) > 0
 
 

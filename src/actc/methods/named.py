@@ -34,7 +34,7 @@ LOG = logging.getLogger("actc")
 class Fit(Protocol):
     """What a method makes of the answers on a pool: fitted once, asked often.
 
-    Each thing is worked out when it is first asked for, and kept: whoever only wants the next triples to judge does
+    Each value is computed when it is first used, and kept: whoever only wants the next triples to judge does
     not pay for intervals. What a method cannot say is None.
     """
 
@@ -47,7 +47,7 @@ class Fit(Protocol):
         """
 
     def accepts(self, triples: ScoredTriples) -> BoolArray:
-        """Say of any triples whether they are accepted, shape (M,); refused while the method needs an answer first."""
+        """Return which triples are accepted, shape (M,); refused while the method needs an answer first."""
 
     @property
     def draws(self) -> Posterior | None:
@@ -100,7 +100,7 @@ class Method(Protocol):
 
 
 def finds_cuts(method: Method) -> bool:
-    """Say whether a method is of the paper's kind: cuts in scores from 0 to 1, from one answer on, of a whole pool."""
+    """Return True if a method is of the paper's kind: cuts in scores from 0 to 1, from one answer on."""
     return hasattr(method, "find_cuts")
 
 
@@ -157,7 +157,7 @@ def named_method(text: str) -> Method:
 
 
 def names_module(text: str) -> bool:
-    """Say whether a method's name is one of a module (``module:name``), which has to be imported."""
+    """Return True if a method's name is one of a module (``module:name``), which has to be imported."""
     name, _, rest = text.partition(":")
     return name not in METHODS and bool(rest) and "=" not in rest
 
@@ -174,7 +174,7 @@ def search_here() -> None:
 
 
 def import_here(text: str) -> None:
-    """Import a method of the user's own in a process that was told its name, from the working folder if it is there."""
+    """Import a method of the user's own in a process that got its name, from the working folder too."""
     search_here()
     find_method(text)
 
@@ -221,8 +221,8 @@ def import_named(module: str, attribute: str, wanted: str) -> Any:
     try:
         found = importlib.import_module(module)
     except (Exception, SystemExit) as error:  # whatever the module does when it is imported
-        told = " ".join(f"{error}".split()) or type(error).__name__
-        raise ActcError(f"The module {module!r} of {wanted} cannot be imported: {told}.") from error
+        message = " ".join(f"{error}".split()) or type(error).__name__
+        raise ActcError(f"The module {module!r} of {wanted} cannot be imported: {message}.") from error
     if not hasattr(found, attribute):
         raise ActcError(f"The module {module!r} has nothing called {attribute!r}.")
     return getattr(found, attribute)
@@ -241,7 +241,7 @@ def _check_method(found: Any, name: str) -> Method:
 
 
 _IMPORTED: dict[str, Method] = {}
-"""What this process was told to import, by its name."""
+"""What this process was asked to import, by its name."""
 
 METHODS: dict[str, Method] = {
     "actc-lr-rndm": Actc("ACTC: random triples, logistic regression, best accuracy"),

@@ -160,7 +160,7 @@ class PooledEvidence:
 
 @dataclass(frozen=True, eq=False)
 class EvidenceFit:
-    """What the method makes of the answers; each thing is worked out when it is first asked for.
+    """What the method makes of the answers; each value is computed when it is first used.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ class EvidenceFit:
         return self.base.thresholds if self.moved is None else None
 
     def accepts(self, triples: ScoredTriples) -> BoolArray:
-        """Say of any triples whether they are accepted, shape (M,)."""
+        """Return which triples are accepted, shape (M,)."""
         return self.base.accepts(triples) if self.moved is None else self._moved_moments(triples)[0] >= 0
 
     def probabilities(self, triples: ScoredTriples) -> FloatArray:

@@ -3,7 +3,7 @@
 Every selector has a function ``(pool, annotations, count, random, estimate) -> rows`` that never repeats an annotated
 row. Calling it again with the answers so far gives the next ones, so budgets are nested. ``estimate()`` returns the
 probability of every triple of the pool, each by its own relation's classifier; ``estimate(relation)`` by that one
-relation's. Only selectors that ask for it pay for it. All that is to be said of a selector stands in its line of
+relation's. Only selectors that ask for it pay for it. All that describes a selector stands in its line of
 ``SELECTORS``.
 """
 

@@ -51,7 +51,7 @@ class Squash:
 
 
 def needs_squashing(triples: ScoredTriples) -> bool:
-    """Say whether any score lies outside [0, 1]."""
+    """Return True if any score lies outside [0, 1]."""
     return bool(triples.scores.min() < 0 or triples.scores.max() > 1)
 
 
@@ -94,7 +94,7 @@ class SelectingMethod:
 
 @dataclass(frozen=True, eq=False)
 class StepsFit:
-    """What a method of three steps makes of the answers; each thing is worked out when it is first asked for.
+    """What a method of three steps makes of the answers; each value is computed when it is first used.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class StepsFit:
         return Thresholds.from_cuts(self.pool, self.answers, cuts)
 
     def accepts(self, triples: ScoredTriples) -> BoolArray:
-        """Say of any triples whether they are accepted, shape (M,)."""
+        """Return which triples are accepted, shape (M,)."""
         if self.thresholds is None:
             raise OptionError(NO_ANSWER)
         return self.thresholds.decide(triples)

@@ -194,8 +194,8 @@ def _skewness(z: FloatArray, relations: IntArray, counts: IntArray) -> FloatArra
     off = z - mean[relations]
     second = np.bincount(relations, off**2, minlength=size) / safe
     third = np.bincount(relations, off**3, minlength=size) / safe
-    told = (counts > 2) & (second > 1e-12)
-    return np.where(told, np.clip(third / np.where(told, second, 1.0) ** 1.5, -3, 3), 0.0)
+    measured = (counts > 2) & (second > 1e-12)
+    return np.where(measured, np.clip(third / np.where(measured, second, 1.0) ** 1.5, -3, 3), 0.0)
 
 
 def _gaps(
@@ -207,11 +207,11 @@ def _gaps(
     order = np.lexsort((z, relations))
     known_counts = np.bincount(relations, minlength=len(counts))
     known_median = _medians(z[order], np.r_[0, np.cumsum(known_counts)[:-1]], known_counts)
-    told = (known_counts >= TUNED.known_enough) & (counts > 0)
-    if not told.any():
+    measured = (known_counts >= TUNED.known_enough) & (counts > 0)
+    if not measured.any():
         return np.zeros(len(counts))
     gap = known_median - median
-    return np.where(told, gap - np.average(gap[told], weights=counts[told]), 0.0)
+    return np.where(measured, gap - np.average(gap[measured], weights=counts[measured]), 0.0)
 
 
 def _agreement(centre: FloatArray, skew: FloatArray, counts: IntArray) -> float:

@@ -66,8 +66,8 @@ def find_humps(grouped: FloatArray, ascending: FloatArray, starts: IntArray, cou
     whole = quantile_points(ascending, np.array([0]), np.array([len(ascending)]), _POINTS)
     places, clear = np.zeros((3, len(counts))), np.zeros(len(counts))
     # Of two scores or fewer no valley is ever clear enough to count, so none is looked for.
-    told = np.flatnonzero(counts / (counts + TUNED.hump_shrink) > TUNED.least_clear)
-    for some in np.split(told, range(_AT_ONCE, len(told), _AT_ONCE)):
+    enough = np.flatnonzero(counts / (counts + TUNED.hump_shrink) > TUNED.least_clear)
+    for some in np.split(enough, range(_AT_ONCE, len(enough), _AT_ONCE)):
         own = quantile_points(grouped, starts[some], counts[some], _POINTS)
         points = np.concatenate([own, np.repeat(whole, len(own), axis=0)], axis=1)
         places[:, some], clear[some] = _find_valleys(points, _weigh(counts[some]))

@@ -1,7 +1,7 @@
 """Pools whose scores are log-odds, such as those that the graph's evidence gives, or probabilities.
 
 There is no need to ask what a score means: log-odds of 0 are an even chance, and one more is one more. So scores are
-not made into normal quantiles, relations are not told apart by where their scores lie, and before any answer the score
+not made into normal quantiles, relations do not differ by where their scores lie, and before any answer the score
 is believed.
 Answers move intercept and slope, for all relations and for each.
 """

@@ -86,7 +86,7 @@ class Pooled:
 
 @dataclass(frozen=True, eq=False)
 class PooledFit:
-    """What the pooled method makes of the answers; each thing is worked out when it is first asked for.
+    """What the pooled method makes of the answers; each value is computed when it is first used.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class PooledFit:
         return OBJECTIVES[self.method.objective](self.draws)
 
     def accepts(self, triples: ScoredTriples) -> BoolArray:
-        """Say of any triples whether they are accepted, shape (M,): with the best accuracy, where P(true) >= 1/2."""
+        """Return which triples are accepted, shape (M,): with the best accuracy, where P(true) >= 1/2."""
         return np.asarray(triples.scores >= self.cuts[self.prepared.relation_codes(triples)])
 
     def probabilities(self, triples: ScoredTriples) -> FloatArray:

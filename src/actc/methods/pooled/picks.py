@@ -280,7 +280,7 @@ class _Checks:
 
 
 def _explain(pool: PreparedPool, found: list[tuple[int, str, str, float]], race: _Race) -> Picks:
-    """Say of each pick why it is asked, by what an answer was expected to bring before any of them."""
+    """Return the picks with their reasons, by what an answer was expected to bring before any of them."""
     places = np.array([place for place, *_ in found], dtype=np.int64)
     rows = pool.members[places]
     chosen = zip(found, pool.relations[rows].tolist(), points_of(pool, rows).tolist(), strict=True)
