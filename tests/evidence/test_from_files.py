@@ -145,3 +145,10 @@ def test_an_engine_that_is_none_and_a_file_that_spark_cannot_write_are_refused(f
         with pytest.raises(ActcError, match=sentence):
             run(folder, tmp_path / name, **options)
     assert not list(tmp_path.iterdir())
+
+
+def test_reasons_of_some_candidates_can_be_read(folder, tmp_path):
+    reasons = run(folder, tmp_path / "e.tsv").explain([3, 7])
+    assert len(reasons) == 2
+    assert all(sentence.endswith(".") for one in reasons for sentence in one)
+    assert any(reasons)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from actc.data.database import parse_memory
 from actc.data.deliver import deliver
@@ -15,7 +16,8 @@ from actc.data.triples import FloatArray, ScoredTriples, Triples
 from actc.errors import ChoiceError, FileError, OptionError, TableError, needing
 from actc.evidence.duckdb_engine import Duckdb, Engine
 from actc.evidence.plan import Limits
-from actc.evidence.score import EvidenceScorer, create_training_set, learn
+from actc.evidence.reasons import give_reasons
+from actc.evidence.score import EvidenceScorer, create_training_set, learn, place_scores
 from actc.evidence.table import Progress, Proposals, Work
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
@@ -43,6 +45,11 @@ class EvidenceAdded:
     scorer: EvidenceScorer
     candidates: Proposals
     notes: tuple[str, ...] = ()
+
+    def explain(self, rows: ArrayLike) -> list[tuple[str, ...]]:
+        """Return the reasons for and against the candidates of some rows, in rising order: looked up again."""
+        scored = self.scorer.score(place_scores(self.candidates, np.sort(np.asarray(rows))))
+        return give_reasons(scored.evidence, scored.model, graph=self.scorer.graph)
 
 
 def add_evidence(
