@@ -17,7 +17,7 @@ from actc.evidence.score import gather_evidence, place_scores
 from actc.evidence.table import Proposals
 from actc.graph.graph import Graph
 from tests.evidence.test_rules import make_families
-from tests.evidence.test_worth import make_town
+from tests.evidence.test_score import make_town
 
 
 @dataclass

@@ -20,7 +20,7 @@ from actc.evidence.score import TrainingSet, TriplesWithEvidence, learn, score_p
 from actc.graph.graph import Graph
 from actc.methods.named import METHODS, find_method, thresholds_of
 from actc.methods.pooled_evidence import PooledEvidence, move_weights
-from tests.evidence.test_worth import make_town
+from tests.evidence.test_score import make_town
 
 NOBODY = Annotations()
 
