@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actc.complete.check_ask import ask_about, find_doubtful, most_doubtful
-from actc.complete.check_doubt import bound_share, doubt_facts, infer_kinds
-from actc.complete.check_ratios import count_cases, stack
+from actc.complete.check_ask import ask_about, find_doubtful
+from actc.complete.check_doubt import doubt_facts, expect_share, infer_kinds
+from actc.data.triples import Annotations
+from actc.decide.list_test import Demand
 from actc.errors import TableError
 from actc.evidence.plant import KINDS, Planted, make_errors, replace_end, replace_relation, replace_seen
 from actc.graph.graph import Graph
+from actc.methods.pooled_evidence import pick_listed
 
 
 def make_towns(towns=30, people=12, wrong=40, seed=0):
@@ -38,7 +40,8 @@ def plant_in(graph, count, seed=0, corrupt=replace_seen):
 @pytest.fixture(scope="module")
 def found():
     graph, wrong = make_towns()
-    return doubt_facts(graph), wrong
+    doubts = doubt_facts(graph)
+    return doubts, find_doubtful(doubts), wrong[doubts.order]
 
 
 def test_planted_errors_are_no_facts_and_none_is_there_twice():
@@ -81,77 +84,65 @@ def test_a_graph_that_has_no_more_errors_to_offer_gives_fewer():
 
 
 def test_wrong_facts_stand_at_the_top(found):
-    doubts, wrong = found
-    assert wrong[doubts.order[:40]].mean() > 0.8
+    _, doubtful, wrong = found
+    assert wrong[:40].mean() > 0.8
+    assert len(doubtful.facts) == len(wrong)  # every fact is a candidate for a question
+    assert (np.diff(doubtful.facts.scores) <= 0).all()
 
 
-def test_the_share_of_wrong_facts_is_within_its_interval(found):
-    doubts, wrong = found
-    low, middle, high = doubts.share
-    assert low <= wrong.mean() <= high < 0.3
-    assert 0.5 * wrong.mean() < middle < 2 * wrong.mean()
+def test_probabilities_before_any_answer_add_up_to_about_the_number_of_wrong_facts(found):
+    _, doubtful, wrong = found
+    assert doubtful.probability().sum() == pytest.approx(wrong.sum(), rel=0.6)
 
 
-def test_the_highest_share_is_what_looks_as_wrong_as_nine_in_ten_planted_errors():
+def test_the_expected_share_is_twice_that_of_facts_that_look_as_wrong_as_the_median_error():
     random = np.random.default_rng(0)
     wrong = random.random(20_000) < 0.05
     facts = np.where(wrong, 3.0, -3.0) + random.normal(0, 1, len(wrong))
-    planted = 3.0 + random.normal(0, 1, 2000)
-    less = planted - 2.0  # a kind that looks less wrong
-    kinds = np.repeat([1, 2], 1000)
-    both = np.column_stack([planted, np.append(planted[:1000], less[1000:])])
-    one = bound_share(facts[:, None], planted[:, None], np.ones(2000, int), facts, planted, np.ones(2000))
-    two = bound_share(np.column_stack([facts, facts]), both, kinds, facts, planted, np.ones(2000))
-    assert one == pytest.approx((0.05, 0.05), abs=0.006)
-    assert two[0] == one[0]
-    assert two[1] > one[1]
-
-
-def test_probabilities_add_up_to_the_expected_number_of_wrong_facts(found):
-    doubts, wrong = found
-    assert doubts.probability.sum() == pytest.approx(wrong.sum(), rel=0.6)
-
-
-def test_the_kind_of_error_is_inferred(found):
-    doubts, _ = found
-    of_slots = doubts.kinds["another entity of the slot"] + doubts.kinds["another fact's entity"]
-    assert of_slots > 0.5
+    errors = 3.0 + random.normal(0, 1, 2000)
+    assert expect_share(facts, errors, np.ones(2000)) == pytest.approx(0.05, abs=0.006)
+    assert expect_share(np.zeros(100), np.ones(10), np.ones(10)) == 0.005  # of a hundred, half of a fact
 
 
 @pytest.mark.long
 def test_the_same_seed_gives_the_same_doubts(found):
-    doubts, _ = found
+    doubts, _, _ = found
     assert np.allclose(doubt_facts(doubts.graph).log_odds, doubts.log_odds)
 
 
-def test_answers_about_doubtful_facts_find_wrong_ones(found):
-    doubts, wrong = found
-    doubtful = find_doubtful(doubts)
-    labels = wrong[most_doubtful(doubts)]
-    case = ask_about(doubtful.facts, lambda triples, rows: ~labels[rows], np.arange(len(labels)), 30)
-    assert labels[case.decide(doubtful.facts).accepted].mean() > 0.8
+def ask(doubtful, wrong, budget, **options):
+    return ask_about(doubtful.facts, lambda triples, rows: ~wrong[rows], np.arange(len(wrong)), budget, **options)
 
 
-def test_answers_correct_the_share_and_never_spoil_the_order(found):
-    doubts, wrong = found
-    doubtful, labels = find_doubtful(doubts), wrong[most_doubtful(doubts)]
-    case = ask_about(doubtful.facts, lambda triples, rows: ~labels[rows], np.arange(len(labels)), 40)
-    low, middle, high = doubtful.share(case, doubts.share[1])
-    assert low <= wrong.mean() <= high < 0.3
-    assert low <= middle <= high
-    rest = np.setdiff1d(np.arange(len(labels)), case.annotations.rows)
+def test_answers_about_facts_find_wrong_ones_and_never_spoil_the_order(found):
+    _, doubtful, wrong = found
+    case = ask(doubtful, wrong, 40)
+    assert wrong[case.decide(doubtful.facts).accepted].mean() > 0.8
+    rest = np.setdiff1d(np.arange(len(wrong)), case.annotations.rows)
     before, after = (doubtful.probability(told)[rest] for told in (None, case))
-    places = [np.argsort(np.argsort(-told))[labels[rest]].mean() for told in (before, after)]
+    places = [np.argsort(np.argsort(-told))[wrong[rest]].mean() for told in (before, after)]
     assert places[1] < places[0] + 20
     assert np.array_equal(doubtful.probability(case)[case.annotations.rows], case.annotations.labels)
 
 
-def test_with_no_wrong_answer_the_share_may_still_be_above_none(found):
-    doubts, _ = found
-    doubtful = find_doubtful(doubts)
-    case = ask_about(doubtful.facts, lambda triples, rows: np.ones(len(rows), bool), np.arange(len(doubtful.facts)), 20)
-    low, middle, high = doubtful.share(case, doubts.share[1])
-    assert low == middle == 0 < high
+def test_a_relation_that_is_often_wrong_is_learnt_from_answers_though_the_graph_does_not_show_it(found):
+    doubts, doubtful, _ = found
+    speaks = np.array(doubts.graph.relation_names)[doubtful.facts.relations] == "speaks"
+    wrong = speaks & (np.random.default_rng(1).random(len(speaks)) < 0.5)  # whatever the fact looks like
+    case = ask(doubtful, wrong, 60, demand=Demand(0.9))
+    p = doubtful.probability(case)
+    rest = ~np.isin(np.arange(len(wrong)), case.annotations.rows)
+    assert p[rest & speaks].mean() > 0.3
+    assert p[rest & ~speaks].mean() < 0.1
+    assert not (case.decide(doubtful.facts).by[rest & case.decide(doubtful.facts).accepted] == "method").any()
+
+
+def test_the_share_of_wrong_facts_is_within_the_interval_that_answers_give(found):
+    _, doubtful, wrong = found
+    share = ask(doubtful, wrong, 60).estimates.overall["true_share"]
+    assert share.low <= wrong.mean() <= share.high < 0.3
+    nobody = ask(doubtful, np.zeros(len(wrong), bool), 20).estimates.overall["true_share"]
+    assert nobody.middle < 0.05 < nobody.high  # though no answer was "wrong"
 
 
 def test_a_tiny_graph_is_refused():
@@ -165,20 +156,24 @@ def test_shares_of_kinds_follow_the_facts():
     ratios = np.full((1000, 2), -3.0) + random.normal(0, 0.1, (1000, 2))
     ratios[:50, 0] = 4.0
     mix = infer_kinds(ratios)
-    assert mix.sum() == pytest.approx(0.05)
-    assert mix[0] > 0.9 * mix.sum()
+    assert mix.sum() == pytest.approx(1)
+    assert mix[0] > 0.9
 
 
-def test_facts_count_as_much_as_all_errors():
-    cases = count_cases(np.array([0, 0, 0, 1, 2, 2]), np.ones(6))
-    assert cases[:3].sum() == pytest.approx(cases[3:].sum())
-    assert cases[3] == pytest.approx(cases[4:].sum())
-
-
-def test_a_learner_that_knows_nothing_counts_for_nothing():
+def test_questions_are_of_every_relation_and_their_probability_is_known():
     random = np.random.default_rng(0)
-    kinds = random.integers(0, 2, 2000)
-    good = np.where(kinds == 1, 1.0, -1.0)[:, None] + random.normal(0, 1, (2000, 1))
-    weights = stack([2 * good, random.normal(0, 1, (2000, 1))], kinds, np.ones(2000))
-    assert weights[0] == pytest.approx(1, abs=0.15)
-    assert weights[1] < 0.1
+    relations = np.repeat([0, 1], [1600, 100])
+    probabilities = np.where(np.arange(1700) < 60, 0.5, 0.001)
+    none = Annotations()
+    counts, drawn = np.zeros(2), []
+    for _ in range(300):
+        picks = pick_listed(probabilities, relations, none, 10, random)
+        assert len(np.unique(picks.rows)) == 10
+        drawn.append(1 / picks.chance[0])
+        counts += np.bincount(relations[picks.rows[picks.rows >= 60]], minlength=2)
+    assert counts[0] / counts[1] == pytest.approx(4, rel=0.3)  # sixteen times as many facts, four times the questions
+    assert np.mean(drawn) == pytest.approx(1700, rel=0.2)  # one over the probability adds up to the pool
+    answers = Annotations(np.arange(1695), np.zeros(1695, bool))
+    assert np.array_equal(
+        np.sort(pick_listed(probabilities, relations, answers, 10, random).rows), np.arange(1695, 1700)
+    )

@@ -17,6 +17,7 @@ from actc.data.pages import render
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.decide.case import BY, Case
 from actc.decide.decision_table import MOST_REASONS, guaranteed_precisions, write_decisions
+from actc.decide.report import describe_needed, tell_needed
 from actc.decide.report_page import Words
 from actc.errors import OptionError
 from actc.graph.formats import read_graph
@@ -24,12 +25,13 @@ from actc.graph.graph import Graph
 from actc.graph.terms import Base
 
 MOST_SHOWN = 20
+MOST_LISTED = 50_000
 DOUBTFUL, REMOVED, RESTORED = "doubtful.tsv", "removed.tsv", "restored.tsv"
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What becomes of n doubtful facts.
+    """What becomes of n facts.
 
     Parameters
     ----------
@@ -72,10 +74,11 @@ def taken_out(folder: Path, facts: ScoredTriples, case: Case) -> BoolArray:
 
 
 def write_lists(folder: Path, outcome: Outcome, reasons: Sequence[str]) -> list[Path]:
-    """Write the doubtful facts and those that are taken out, each with its reasons; return the files."""
-    order, texts = outcome.order, np.array([*reasons, ""], dtype=object)[:-1]  # an array of texts, even of none
-    columns = {**outcome.facts.take(order).columns(), "probability": outcome.wrong[order].round(4), "reasons": texts}
-    write_triples(folder / DOUBTFUL, columns)
+    """Write the most doubtful facts and those that are taken out, with their reasons; return the files."""
+    order, texts = outcome.order, np.full(len(outcome.facts), "", dtype=object)
+    texts[: len(reasons)] = reasons
+    columns = {**outcome.facts.take(order).columns(), "probability": outcome.wrong[order].round(6), "reasons": texts}
+    write_triples(folder / DOUBTFUL, {name: values[:MOST_LISTED] for name, values in columns.items()})
     taken = outcome.out[order]
     columns = {name: values[taken] for name, values in (columns | {"by": outcome.by[order]}).items()}
     write_triples(folder / REMOVED, columns)
@@ -126,16 +129,17 @@ def summarise(
     return {
         "actc_version": __version__,
         "facts_before": len(whole),
-        "doubtful": len(doubtful.facts),
+        "doubtful": min(len(doubtful.facts), MOST_LISTED),
         "judged": 0 if judged is None else len(judged),
         "judged_wrong": 0 if judged is None else int(judged.labels.sum()),
         "removed": int(out.sum()),
         "removed_by": {who: int((by[out] == who).sum()) for who in BY},
         "removed_precision": None if case is None or not out.any() else case.accepted_precision,
+        "share": _wrong_share(case),
         "facts_after": len(whole) - int(out.sum()),
         "promise": case and case.promised and case.promised.describe(),
+        "answers_needed": None if case is None else describe_needed(case),
         **facts,
-        "share_by_answers": _share_by_answers(doubtful, case, facts["share"][1]),
         "most_doubtful": [
             {
                 "triple": doubtful.facts.triple(row),
@@ -149,50 +153,52 @@ def summarise(
 
 
 def tell_reasons(
-    doubtful: Doubtful, outcome: Outcome, call: Callable[[str], str] = str, most: int | None = None
+    doubtful: Doubtful, outcome: Outcome, call: Callable[[str], str] = str, most: int = MOST_LISTED
 ) -> list[str]:
     """Return why each fact, or each of the most doubtful, may be wrong; ``call`` says what an id is called."""
     order = outcome.order[:most]
     return doubtful.reasons.of(order, np.zeros(len(order), np.bool_), call)
 
 
-def _share_by_answers(doubtful: Doubtful, case: Case | None, before: float) -> list[float] | None:
-    """Return the share of wrong facts by answers of known chance: low, middle, high."""
-    if case is None or not case.annotations.proves.any():
+def _wrong_share(case: Case | None) -> list[float] | None:
+    """Return the share of wrong facts: low, middle, high; None unless answers with an inclusion probability tell it."""
+    if case is None or not case.annotations.proves.any() or case.estimates is None:
         return None
-    return [round(value, 5) for value in doubtful.share(case, before).tolist()]
+    share = case.estimates.overall["true_share"]  # of what is sought
+    return None if share is None else share.rounded()
 
 
 def headline(report: dict[str, Any]) -> list[str]:
-    """Say how many facts look wrong, what became of them, how sure that is, and how large the graph is now."""
+    """Say how many facts are wrong, what became of them, how sure that is, and how large the graph is now."""
     now = [f"The graph has {report['facts_after']:,} facts now."] if report["removed"] else []
     return [*tell_wrong(report), *now]
 
 
 def tell_wrong(report: dict[str, Any]) -> list[str]:
-    """Say how many facts look wrong, what became of them, and how sure that is."""
-    low, middle, high = report["share"]
-    lines = [
-        f"Of {report['facts_before']:,} facts about {middle:.1%} look wrong ({low:.1%} to {high:.1%}), by the graph "
-        "alone. Errors that look like right facts may be missed."
-    ]
-    if report["share_by_answers"]:
-        low, middle, high = report["share_by_answers"]
-        lines.append(f"By the answers about {middle:.1%} are wrong ({low:.1%} to {high:.1%}).")
+    """Say how many facts are wrong, what became of them, and how sure that is."""
     if not report["judged"]:
-        return [*lines, "Nobody was asked, so nothing is taken out."]
-    lines.append(
+        return [
+            f"{report['doubtful']:,} of {report['facts_before']:,} facts are listed, the most doubtful first.",
+            "Nobody was asked, so nothing is taken out, and nobody knows how many are wrong.",
+        ]
+    lines = [
         f"{report['judged']:,} facts judged, {report['judged_wrong']:,} of them wrong; {report['removed']:,} taken out."
-    )
+    ]
+    if report["share"]:
+        lines.append(f"Share of wrong facts in the graph: {_in_percent(report['share'], 1)}.")
     if report["removed_precision"]:
-        least, likely, most = (f"{value:.0%}" for value in report["removed_precision"])
-        lines.append(f"Share of wrong facts among those taken out: {likely} (90% interval: {least} to {most}).")
+        lines.append(f"Share of wrong facts among those taken out: {_in_percent(report['removed_precision'], 0)}.")
     if report["promise"] and not report["promise"]["accepts"]:
         lines.append(
             f"No list has passed the test for a precision of {report['promise']['target']:g}, so only what was judged "
-            "wrong is taken out; raise --budget, or give a lower --precision."
+            f"wrong is taken out. {tell_needed(report['answers_needed'])}"
         )
     return lines
+
+
+def _in_percent(share: list[float], digits: int) -> str:
+    low, middle, high = (f"{value:.{digits}%}" for value in share)
+    return f"{middle} (90% interval: {low} to {high})"
 
 
 def for_page(
@@ -219,10 +225,9 @@ def write_report(folder: Path, report: dict[str, Any], words: Words, wrong: dict
 
 
 def to_lists(report: dict[str, Any]) -> list[str]:
-    """Return the kinds of errors and the most doubtful facts, as lines of Markdown."""
-    lines = ["| kind of error | share of the wrong facts |", "| --- | ---: |"]
-    lines += [f"| {name} | {share:.0%} |" for name, share in report["kinds"].items()]
-    lines += ["", "| most doubtful | taken out | reasons |", "| --- | --- | --- |"]
-    for one in report["most_doubtful"]:
-        lines.append(f"| {' '.join(one['triple'])} | {'yes' if one['removed'] else 'no'} | {one['reasons']} |")
-    return lines
+    """Return the most doubtful facts, as lines of Markdown."""
+    lines = ["| most doubtful | taken out | reasons |", "| --- | --- | --- |"]
+    return lines + [
+        f"| {' '.join(one['triple'])} | {'yes' if one['removed'] else 'no'} | {one['reasons']} |"
+        for one in report["most_doubtful"]
+    ]

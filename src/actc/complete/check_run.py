@@ -116,7 +116,7 @@ def _check(plan: CheckPlan, stage: Stage) -> Finished:
 
 
 def find_doubts(plan: CheckPlan, whole: Graph, stage: Stage) -> tuple[Doubtful, dict[str, Any]]:
-    """Doubt every fact; return the doubtful ones, and what is to be said of all.
+    """Doubt every fact; return the facts, the most doubtful first, and what is to be said of them.
 
     What an earlier run into the same folder finished is not done again.
     """
@@ -137,8 +137,6 @@ def find_doubts(plan: CheckPlan, whole: Graph, stage: Stage) -> tuple[Doubtful, 
     if len(graph) < len(whole):
         notes.append(f"{len(whole) - len(graph):,} triples that end in a literal were not checked; they stay.")
     left = {
-        "share": doubts.share.round(5).tolist(),
-        "kinds": doubts.kinds,
         "seconds": round(time.perf_counter() - started, 1),
         "notes": notes,
     }
@@ -147,7 +145,7 @@ def find_doubts(plan: CheckPlan, whole: Graph, stage: Stage) -> tuple[Doubtful, 
 
 
 def _start_session(plan: CheckPlan, doubtful: Doubtful, folder: Path) -> list[str]:
-    """Make a session of the doubtful facts, in which people are asked."""
+    """Make a session of the facts, in which people are asked."""
     title = plan.graph.name.partition(".")[0]
     budget = min(plan.budget, len(doubtful.facts))
     settings = Settings(
@@ -164,7 +162,7 @@ def _start_session(plan: CheckPlan, doubtful: Doubtful, folder: Path) -> list[st
     names = (*own_labels(plan.graph), *plan.names)
     start_session(folder, plan.out / POOL, settings, names, shown, plan.language, reasons).close()
     return [
-        f"{len(doubtful.facts):,} facts may be asked about, the most doubtful of the graph.",
+        f"{len(doubtful.facts):,} facts may be asked about: the most doubtful ones, and some of every relation.",
         f"Judge {budget:,} of them, whether each is true: {annotate_command(folder)}",
         "Then give the same command again: it takes out what is wrong, and writes the new graph.",
     ]

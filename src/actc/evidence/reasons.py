@@ -125,7 +125,7 @@ class Reasons:
     Parameters
     ----------
     parts : tuple of (Evidence, EvidenceModel)
-        Of the candidates, in their order: those of rules, and those of a model alone, are scored apart.
+        Of the first candidates, in their order: those of rules, and those of a model alone, are scored apart.
     graph : Graph
         The known facts.
     """
@@ -161,7 +161,7 @@ class Reasons:
             given = give_reasons(evidence, model, rows[here] - start, graph=self.graph, accepted=side, call=call)
             reasons |= dict(zip(here.tolist(), given, strict=True))
             start += len(evidence)
-        return [reasons[place] for place in range(len(rows))]
+        return [reasons.get(place, ()) for place in range(len(rows))]
 
     def describe(self) -> dict[str, Any]:
         """Return what the evidence was worth, as plain values: the heaviest pieces of the first part first."""

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from actc.data.numeric import moderate, sigmoid
-from actc.data.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
+from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, Picks, ScoredTriples, Thresholds
 from actc.errors import OptionError
 from actc.evidence.score import TriplesWithEvidence
 from actc.methods.pooled.method import OWN_SELECTOR, Pooled, PooledFit
@@ -69,16 +69,21 @@ def _likelihood(logits: FloatArray, truth: FloatArray) -> float:
 PURE = 0.9  # of the list should be what is sought, as far as the fit can tell
 LEAST, LEAST_SHARE = 50, 0.02  # triples, and of the pool: the list has so many, however unlikely
 FROM_LIST = (0.4, 0.8)  # of the questions: where the list should hold nothing, and where it is as pure as wanted
-ASKED, WITHIN = ("random", "check"), ("pool", "accepted")
 
 
-def pick_listed(probabilities: FloatArray, answers: Annotations, count: int, random: np.random.Generator) -> Picks:
-    """Draw the next triples to judge.
+def pick_listed(
+    probabilities: FloatArray, relations: IntArray, answers: Annotations, count: int, random: np.random.Generator
+) -> Picks:
+    """Draw the next triples to judge, where what is sought is rare, each with a known probability.
+
+    Part of the questions are drawn evenly from the list of the most probable ones, the others from all. Of these, a
+    relation with four times as many triples has twice as many questions: the rates of all relations are soon known.
 
     Parameters
     ----------
     probabilities : float array of shape (N,)
         That each triple of the pool is what is sought, by the fit on the answers.
+    relations : int array of shape (N,)
     answers : Annotations
         What has been judged.
     count : int
@@ -88,23 +93,19 @@ def pick_listed(probabilities: FloatArray, answers: Annotations, count: int, ran
     order, size = np.argsort(-probabilities, kind="stable"), len(probabilities)
     pure = np.cumsum(probabilities[order]) / np.arange(1, size + 1)
     length = min(max(int((pure >= PURE).sum()), LEAST, int(LEAST_SHARE * size)), size)
-    weights = np.empty((2, size))
-    weights[0, order] = 1 / (length + np.arange(size))
-    weights[1, order] = np.arange(size) < length
-    weights[:, answers.rows] = 0.0
+    everywhere = np.bincount(relations)[relations] ** -0.5
+    listed = np.zeros(size)
+    listed[order[:length]] = 1.0
+    everywhere[answers.rows] = listed[answers.rows] = 0.0
+    if not everywhere.any():
+        return Picks(np.zeros(0, dtype=np.int64))
     share = FROM_LIST[0] + (FROM_LIST[1] - FROM_LIST[0]) * min(float(pure[length - 1]) / PURE, 1.0)
-    drawn: list[tuple[int, int, float]] = []
-    for _ in range(min(count, int((weights[0] > 0).sum()))):
-        sums = weights.sum(axis=1)
-        listed = share * float(sums[1] > 0)
-        which = int(random.random() < listed)
-        row = int(np.searchsorted(np.cumsum(weights[which]), random.random() * sums[which], side="right"))
-        chance = (1 - listed) * weights[0, row] / sums[0] + listed * weights[1, row] / max(sums[1], 1.0)
-        drawn.append((row, which, float(chance)))
-        weights[:, row] = 0.0
-    rows, from_list, chances = np.array(drawn).reshape(-1, 3).T
-    asked, within = (np.array(names, dtype=object)[from_list.astype(np.int64)] for names in (ASKED, WITHIN))
-    return Picks(rows.astype(np.int64), asked, within, chances, np.full(len(rows), RANDOM_CHECK, dtype=object))
+    share *= float(listed.any())
+    p = (1 - share) * everywhere / everywhere.sum() + share * listed / max(listed.sum(), 1.0)
+    rows = random.choice(size, min(count, int((p > 0).sum())), replace=False, p=p / p.sum())
+    left = 1 - np.append(0.0, np.cumsum(p[rows])[:-1])  # of the probability, when each is drawn
+    chance = np.minimum(p[rows] / np.maximum(left, p[rows]), 1.0)
+    return Picks(rows, "random", "pool", chance, RANDOM_CHECK)
 
 
 LOG_ODDS = "pooled-evidence"
@@ -125,8 +126,8 @@ class PooledEvidence:
     Parameters
     ----------
     selector : str
-        ``expected-gain`` (where a label is expected to set most decisions right), ``listed`` (drawn from the list that
-        a promise would be about, and by rank from the whole pool), or a name in ``SELECTORS``.
+        ``expected-gain`` (where a label is expected to set most decisions right), ``listed`` (drawn from the most
+        probable ones, and from all relations), or a name in ``SELECTORS``.
     move : bool
         Whether answers move the weights of the pieces.
     """
@@ -219,7 +220,7 @@ class EvidenceFit:
     def pick(self, count: int, random: np.random.Generator) -> Picks:
         """Return the next triples to judge."""
         if self.method.selector == LISTED:
-            return pick_listed(self.base.probabilities(self.pool), self.answers, count, random)
+            return pick_listed(self.base.probabilities(self.pool), self.pool.relations, self.answers, count, random)
         return self.base.pick(count, random)
 
     def _moved_moments(self, triples: ScoredTriples) -> tuple[FloatArray, FloatArray]:
