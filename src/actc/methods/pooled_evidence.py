@@ -66,9 +66,8 @@ def _likelihood(logits: FloatArray, truth: FloatArray) -> float:
     return float(truth @ logits - np.logaddexp(0, logits).sum())
 
 
-PURE = 0.9  # of the list should be what is sought, as far as the fit can tell
-LEAST, LEAST_SHARE = 50, 0.02  # triples, and of the pool: the list has so many, however unlikely
-FROM_LIST = (0.4, 0.8)  # of the questions: where the list should hold nothing, and where it is as pure as wanted
+LISTED_SHARE, LEAST = 0.02, 20  # of what nobody judged, and triples at least: the list has so many
+FROM_LIST = (0.4, 0.8)  # of the questions: where the list should hold nothing, and where it should hold nothing else
 
 
 def pick_listed(
@@ -76,7 +75,7 @@ def pick_listed(
 ) -> Picks:
     """Draw the next triples to judge, where what is sought is rare, each with a known probability.
 
-    Part of the questions are drawn evenly from the list of the most probable ones, the others from all. Of these, a
+    Part of the questions are drawn evenly from a list of the most probable ones, the others from all. Of these, a
     relation with four times as many triples has twice as many questions: the rates of all relations are soon known.
 
     Parameters
@@ -90,19 +89,18 @@ def pick_listed(
         How many are wanted; fewer come back where the pool has fewer left.
     random : numpy.random.Generator
     """
-    order, size = np.argsort(-probabilities, kind="stable"), len(probabilities)
-    pure = np.cumsum(probabilities[order]) / np.arange(1, size + 1)
-    length = min(max(int((pure >= PURE).sum()), LEAST, int(LEAST_SHARE * size)), size)
-    everywhere = np.bincount(relations)[relations] ** -0.5
-    listed = np.zeros(size)
-    listed[order[:length]] = 1.0
-    everywhere[answers.rows] = listed[answers.rows] = 0.0
-    if not everywhere.any():
-        return Picks(np.zeros(0, dtype=np.int64))
-    share = FROM_LIST[0] + (FROM_LIST[1] - FROM_LIST[0]) * min(float(pure[length - 1]) / PURE, 1.0)
-    share *= float(listed.any())
-    p = (1 - share) * everywhere / everywhere.sum() + share * listed / max(listed.sum(), 1.0)
-    rows = random.choice(size, min(count, int((p > 0).sum())), replace=False, p=p / p.sum())
+    size = len(probabilities)
+    free = np.setdiff1d(np.arange(size), answers.rows)
+    if not len(free):
+        return Picks(free)
+    length = max(int(LISTED_SHARE * len(free)), LEAST)
+    top = free[np.argsort(-probabilities[free], kind="stable")[:length]]
+    share = FROM_LIST[0] + (FROM_LIST[1] - FROM_LIST[0]) * float(probabilities[top].mean())
+    everywhere, listed = np.zeros((2, size))
+    everywhere[free] = np.maximum(np.bincount(relations), 1)[relations[free]] ** -0.5
+    listed[top] = 1.0
+    p = (1 - share) * everywhere / everywhere.sum() + share * listed / listed.sum()
+    rows = random.choice(size, min(count, len(free)), replace=False, p=p / p.sum())
     left = 1 - np.append(0.0, np.cumsum(p[rows])[:-1])  # of the probability, when each is drawn
     chance = np.minimum(p[rows] / np.maximum(left, p[rows]), 1.0)
     return Picks(rows, "random", "pool", chance, RANDOM_CHECK)
