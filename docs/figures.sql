@@ -30,6 +30,9 @@ FROM lines WHERE method IN ('LocalOpt (Acc)', 'GlobalOpt (F1)', 'ACTC-LR dens', 
 -- docs/evidence.md: | {}, {} | {} | {}, {} |
 SELECT graph, kind, (SELECT string_agg(dot(ap), ', ' ORDER BY planted) FROM 'benchmarks/check/before.csv' r
 WHERE (r.graph, r.kind) = (c.graph, c.kind)), dot(first_1_percent), dot(first_5_percent) FROM 'benchmarks/check/before.csv' c WHERE planted = 0.05;
+-- docs/evidence.md: | {}, {} {:.0f}% | {} ({}) | {}, {} | {:.1f}% ({:.1f}% to {:.1f}%) |
+SELECT graph, kind, 100 * planted, dot(now.ap), dot(old.ap), dot(now.ap_rest_before), dot(now.ap_rest_after), 100 * now.share,
+100 * now.share_low, 100 * now.share_high FROM 'benchmarks/check/rows.csv' now JOIN 'benchmarks/check/before.csv' old USING (graph, kind, planted, repeat);
 -- docs/evidence.md: an order at random has an average precision of {}, the list {} before any answer, {} after 20 answers, {} after 50 and {} after 100
 SELECT dot(avg(chance) FILTER (answers = 100)), dot(avg(before) FILTER (answers = 100)), dot(avg(after) FILTER (answers = 20)),
 dot(avg(after) FILTER (answers = 50)), dot(avg(after) FILTER (answers = 100)) FROM 'benchmarks/real/check_nell.csv' WHERE graph = 'nell';
