@@ -221,10 +221,10 @@ SELECT 100 * max(accuracy_without - accuracy_with) FROM graded WHERE quality IN 
 -- docs/how-to/machine-judges.md: read as yes or no at most {:.2f}
 SELECT 100 * max(accuracy_without - accuracy_with) FROM graded WHERE quality IN ('0.5', 'echo') AND reading = 'yes or no';
 
--- docs/scale.md: Of a million candidates it shows the first page in less than 200 ms
-SELECT bool_and(median < 200 AND candidates = 1000000) FROM 'benchmarks/studio/table.csv' WHERE what LIKE 'first page%';
--- docs/scale.md: sorted, filtered or searched in less than 500 ms (medians)
-SELECT bool_and(median < 500) FROM 'benchmarks/studio/table.csv'
+-- docs/scale.md: Of a million candidates the first page takes less than 200 ms of processor time
+SELECT bool_and(processor < 200 AND candidates = 1000000) FROM 'benchmarks/studio/table.csv' WHERE what LIKE 'first page%';
+-- docs/scale.md: searched less than 500 ms (medians)
+SELECT bool_and(processor < 500) FROM 'benchmarks/studio/table.csv'
 WHERE what NOT LIKE '%MB';
 -- docs/scale.md: with less than 256 MB of memory in the server
 SELECT median < 256 FROM 'benchmarks/studio/table.csv' WHERE what = 'more memory in the server, MB';

@@ -5,6 +5,7 @@ Run: python -m benchmarks.people.take_studio_screenshots
 
 from __future__ import annotations
 
+import signal
 import sys
 import tempfile
 from io import BytesIO
@@ -15,9 +16,12 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from tests.browser import ARGUMENTS, find_chromium
-from tests.web.studio.test_studio_in_browser import Studio, drop, judge, state_is
+from tests.web.browser.conftest import wait_for
+from tests.web.studio.conftest import Command
+from tests.web.studio.test_studio_in_browser import drop, judge, next_is, slide_to
 
 from actc.bench.sample.better_graph import make_families
+from actc.web.studio.runs import list_runs
 
 IMAGES, GRAPH = Path("docs/images"), Path("docs/families.tsv")
 LOOKS: dict[str, dict[str, Any]] = {
@@ -42,7 +46,7 @@ def save(page: Page, name: str, out: Path) -> None:
     picture.quantize(128).save(out / f"studio-{name}.png", optimize=True)
 
 
-def go(page: Page, studio: Studio) -> None:
+def go(page: Page, studio: Command) -> None:
     """Drop the graph, judge 30 cards as the whole families say, and decide."""
     facts = set(zip(*make_families(np.random.default_rng(0)).columns().values(), strict=True))
     page.goto(studio.link)
@@ -50,7 +54,7 @@ def go(page: Page, studio: Studio) -> None:
     drop(page, GRAPH)
     page.wait_for_selector("#card:not([hidden])")
     page.click("#next-go")
-    state_is(page, "Judge cards")
+    next_is(page, "judge")
     page.click("#tab-people")
     card = page.context.new_page()
     card.goto(studio.origin + str(page.get_attribute("#judge-now", "href")))
@@ -58,17 +62,18 @@ def go(page: Page, studio: Studio) -> None:
     card.close()
     page.fill("#person", "Ada")
     page.click("#add button")
-    state_is(page, "Decide")
+    next_is(page, "decide")
+    page.click("#tab-decide")
+    page.click("#promise")
+    next_is(page, "take")
     page.click("#tab-decide")
     page.wait_for_selector("#rows tr")
-    page.focus("#level")
-    while page.inner_text("#level-now") != "80\u00a0%":
-        page.keyboard.press("ArrowRight")
+    slide_to(page, 80)
     page.click("#promise")
-    state_is(page, "take it with you")
+    wait_for(lambda: [run.state for run in list_runs(studio.folder / "families")] == ["done"] * 3)
 
 
-def take(browser: Browser, studio: Studio, out: Path) -> None:
+def take(browser: Browser, studio: Command, out: Path) -> None:
     """Take every page in every look."""
     for look, options in LOOKS.items():
         page = browser.new_context(reduced_motion="reduce", **options).new_page()
@@ -87,14 +92,14 @@ def main() -> None:
     """Start a studio and a browser."""
     out = Path(sys.argv[1]) if sys.argv[1:] else IMAGES
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        studio = Studio(Path(folder) / "studio", "--host", "0.0.0.0")
+        studio = Command(Path(folder) / "studio")
         browser = playwright.chromium.launch(executable_path=find_chromium(playwright), args=ARGUMENTS)
         try:
             go(browser.new_context(viewport={"width": 1200, "height": 900}).new_page(), studio)
             take(browser, studio, out)
         finally:
             browser.close()
-            studio.stop()
+            studio.stop(signal.SIGTERM)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,15 @@ export function put(id, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
+// Replace the children of a place only where what they show has changed: fields and focus stay.
+export function redraw(id, state, make) {
+  const place = document.getElementById(id);
+  const text = JSON.stringify(state);
+  if (place.dataset.state === text) return;
+  place.dataset.state = text;
+  place.replaceChildren(...make());
+}
+
 // A dialog closes by each of its buttons for that, and by a press beside it.
 export function letClose(dialog) {
   for (const button of dialog.querySelectorAll("[data-close]")) button.addEventListener("click", () => dialog.close());

@@ -1,6 +1,6 @@
 // The owner's view: progress, who judges how, what holds for all, and the files to take.
 
-import { download, element, fetchJson, percent, put, showPicture, showProgress } from "./draw.js";
+import { download, element, fetchJson, percent, put, redraw, showPicture, showProgress } from "./draw.js";
 import { showReview, startReview } from "./review.js";
 
 const at = (id) => document.getElementById(id);
@@ -36,7 +36,7 @@ function draw(content) {
   nameThings(content.picture.words);
   for (const link of at("files").querySelectorAll(".decides")) link.hidden = content.picture.audit;
   at("all").parentElement.hidden = content.picture.audit;
-  redraw("people", content.people, content.people.filter((one) => one.judged > 0 || (one.kind !== "owner" && !one.void)).map(drawPerson));
+  redraw("people", content.people, () => content.people.filter((one) => one.judged > 0 || (one.kind !== "owner" && !one.void)).map(drawPerson));
   drawAgreement(content.agreement, content.settings.overlap);
   showReview(content.review);
   ({ paused, others } = content);
@@ -54,14 +54,6 @@ function nameThings(words) {
   put("sort-accepted", words.accepted[0].toUpperCase() + words.accepted.slice(1));
   put("file-found", words.found);
   at("file-found").download = words.file;
-}
-
-// Redrawn only when something changed, so that focus and selection stay.
-function redraw(id, state, rows) {
-  const text = JSON.stringify(state);
-  if (at(id).dataset.state === text) return;
-  at(id).dataset.state = text;
-  at(id).replaceChildren(...rows);
 }
 
 function drawPerson(one) {
@@ -125,7 +117,7 @@ function drawAgreement(agreement, overlap) {
     ["Krippendorff’s alpha", number(agreement.krippendorff)],
     ["Fleiss’ kappa", number(agreement.fleiss)],
   ];
-  redraw("agreement", agreement, numbers.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+  redraw("agreement", agreement, () => numbers.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
   const pairs = agreement.pairs.slice(0, 12).map((pair) => `${pair.first} and ${pair.second} ${number(pair.cohen)}`);
   const none = overlap > 0 ? "No triple has two people's answers yet." : "Every triple goes to one person. Let two people judge some of them, below.";
   put("pairs", pairs.length ? `Cohen’s kappa: ${pairs.join(", ")}.` : none);
@@ -178,7 +170,7 @@ function drawRelations() {
   // What has no number comes last either way.
   rows.sort((a, b) => (a[by] === null) - (b[by] === null) || (a[by] === null ? 0 : (falling ? -1 : 1) * order(a[by], b[by])));
   put("all-count", relations.length.toLocaleString("en"));
-  redraw("all-rows", rows, rows.map(drawRelationRow));
+  redraw("all-rows", rows, () => rows.map(drawRelationRow));
 }
 
 function drawRelationRow(line) {

@@ -1,8 +1,8 @@
 // What goes in: files and their roles, what was recognised in them, the first card, and what is wanted.
 
 import { directionOf, drawCard } from "./card.js";
-import { element, fetchJson, put, sentenceOf } from "./draw.js";
-import { change, count, home, number, project, redraw, refresh } from "./project.js";
+import { element, fetchJson, put, redraw, sentenceOf } from "./draw.js";
+import { change, count, home, number, project, refresh } from "./project.js";
 import { bytes, sendFiles, takeDrops } from "./upload.js";
 
 const at = (id) => document.getElementById(id);

@@ -2,8 +2,8 @@
 // Slider, table, relations and pictures are views of one state; nothing moves unless whoever looks at it asks for that.
 
 import { directionOf, drawSentence, UNREAD } from "./card.js";
-import { drawBins, drawChart, element, fetchJson, newKey, percent, put, sentenceOf } from "./draw.js";
-import { announce, change, count, home, keep, kept, number, openTab, project, redraw } from "./project.js";
+import { drawBins, drawChart, element, fetchJson, newKey, percent, put, redraw, sentenceOf } from "./draw.js";
+import { announce, change, count, home, keep, kept, number, openTab, project } from "./project.js";
 import { startRun } from "./runs.js";
 
 const at = (id) => document.getElementById(id);

@@ -1,7 +1,7 @@
 // Who judges: links that other machines reach, how far the cards are, the end of it, and an audit.
 
-import { element, fetchJson, percent, put, sentenceOf } from "./draw.js";
-import { change, home, number, project, redraw, refresh } from "./project.js";
+import { element, fetchJson, percent, put, redraw, sentenceOf } from "./draw.js";
+import { change, home, number, project, refresh } from "./project.js";
 
 const at = (id) => document.getElementById(id);
 const HERE = ["127.0.0.1", "localhost", "[::1]"];

@@ -109,14 +109,6 @@ export function count(value, one, many) {
   return `${number(value)} ${value === 1 ? one : many}`;
 }
 
-// Replace the children of a place only where what they show has changed: fields and focus stay.
-export function redraw(id, state, make) {
-  const text = JSON.stringify(state);
-  if (at(id).dataset.state === text) return;
-  at(id).dataset.state = text;
-  at(id).replaceChildren(...make());
-}
-
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;

@@ -1,7 +1,7 @@
 // What runs, how far it is, what it said, and how to end it or let it go on.
 
-import { element, fetchJson, put, sentenceOf } from "./draw.js";
-import { announce, home, number, redraw, refresh } from "./project.js";
+import { element, fetchJson, put, redraw, sentenceOf } from "./draw.js";
+import { announce, home, number, refresh } from "./project.js";
 
 const at = (id) => document.getElementById(id);
 const WHAT = { go: "Prepare the cards", decide: "Decide", publish: "Publish", withdraw: "Withdraw", audit: "Audit" };
