@@ -17,10 +17,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from actc.methods.named.pooled import features, humps, regimes, solve
 from benchmarks.real.run import find_cells
 
 from actc.bench.runs import run_experiment
+from actc.methods.pooled import features, humps, regimes, solve
 from actc.methods.pooled.regimes import Beliefs, make_regimes
 from actc.methods.pooled.tuned import TUNED, Tuned
 

@@ -33,7 +33,7 @@ def time_version(folder: Path, scores: Path, answers: int) -> float:
 def main(old: Path) -> None:
     """Time both versions by turns."""
     pools = {
-        "sample": NEW / "src" / "actc" / "sample" / "valid.tsv.gz",
+        "sample": NEW / "src" / "actc" / "bench" / "sample" / "valid.tsv.gz",
         "codex-m": Path(os.environ["ACTC_DATA"]) / "scores" / "codex-m" / "complex" / "valid.tsv.gz",
     }
     with open(HERE / "rows.csv", "w", newline="", encoding="utf-8") as out:

@@ -58,7 +58,7 @@ def test_printed_averages_are_the_means_of_their_cells_but_for_the_slips():
 def test_the_file_is_what_the_script_reads_out_of_the_paper():
     script = ROOT / "benchmarks" / "paper" / "transcribe_paper.py"
     result = subprocess.run([sys.executable, script, TABLES], capture_output=True, text=True, check=True)
-    assert result.stdout == (ROOT / "src" / "actc" / "paper" / "published.csv").read_text()
+    assert result.stdout == (ROOT / "src" / "actc" / "bench" / "paper" / "published.csv").read_text()
 
 
 @pytest.mark.parametrize(

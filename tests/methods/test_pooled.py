@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from actc.methods.named.pooled import draws
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from actc.data.triples import Annotations, ScoredTriples
 from actc.errors import ChoiceError, OptionError
 from actc.methods.calibrator import Calibrator
 from actc.methods.named import METHODS, find_method
+from actc.methods.pooled import model
 from actc.methods.pooled.features import POINTS, NormalScores, PreparedPool, prepare_pool
 from actc.methods.pooled.method import PRIORS, Pooled
 from actc.methods.pooled.model import OBJECTIVES, Posterior, Prior, cut_intervals, cuts_at, design, draw_lines
@@ -303,7 +303,7 @@ def test_many_relations_are_drawn_in_parts_and_mean_the_same(monkeypatch) -> Non
     pool, labels = random_pool(60, 900)
     posterior = Pooled().fit(pool, Annotations(np.arange(400), labels[:400])).draws
     whole = np.clip(cut_intervals(posterior), -3, 3)
-    monkeypatch.setattr(draws, "_AT_ONCE", 20)
+    monkeypatch.setattr(model, "_AT_ONCE", 20)
     assert np.abs(np.clip(cut_intervals(posterior), -3, 3) - whole).mean() < 0.2
 
 
