@@ -25,7 +25,7 @@ from actc.graph.graph import Graph
 from actc.methods.pooled_evidence import LOG_ODDS
 from actc.session import Judgement, Session
 from actc.session.oracle import Listed, ask_oracle
-from actc.session.reasons import reasons_of
+from actc.session.texts import reasons_of
 from tests.complete.small_graph import make_graph, new_facts, trained_on
 from tests.conftest import make_pool
 from tests.session.evil_server import EvilServer

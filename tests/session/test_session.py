@@ -28,7 +28,6 @@ from actc.session.cards import make_card, make_cards
 from actc.session.find_case import find_case
 from actc.session.judge_store import ReplyStore
 from actc.session.plan import LEAST_PLANNED, Planner, planning
-from actc.session.reasons import reasons_of
 from actc.session.review import list_reviews
 from actc.session.start import add_session_names
 from actc.session.status import (
@@ -41,6 +40,7 @@ from actc.session.status import (
     write_advice,
     write_count,
 )
+from actc.session.texts import reasons_of
 from tests.conftest import make_pool, start_copy
 
 

@@ -10,9 +10,8 @@ from typing import Any
 from urllib.parse import quote
 
 from actc.session.ask import Task
-from actc.session.names import Named, Names
-from actc.session.reasons import reasons_of
-from actc.session.texts import source_of
+from actc.session.names import SOURCE, Named, Names
+from actc.session.texts import reasons_of
 
 MOST_KNOWN = 6
 MOST_EXAMPLES = 3
@@ -68,7 +67,7 @@ def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, A
         "head_facts": [say(*fact) for fact in facts[0]],
         "tail_facts": [say(*fact) for fact in facts[1]],
         "why": task.reason,
-        "source": source_of(names, task.triple),
+        "source": names.texts(SOURCE, [task.triple])[0],
     }
     if show_score:
         card |= {"score": task.score, "probability": task.probability, "belief": _say_belief(task)}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from actc.data.calibration import Calibration
 from actc.data.files import read_scored
+from actc.data.triples import Annotations, ScoredTriples
 from actc.decide.calibrate import as_found, read_case
 from actc.decide.case import Case
 from actc.decide.list_test import Demand
@@ -59,10 +60,20 @@ def session_case(session: Session, demand: Demand | None = None, part: Part | No
     if session.settings.design:
         raise OptionError(f"{session.folder} is an audit: it says how many are true, and decides nothing itself.")
     part = part or parts_of(session.settings)[0]
-    pool, (answers, judged) = part.of(session.read_pool()), read_sought(session, part)
+    return with_answers(session, part, empty_case(session, part, session.read_pool()), demand)
+
+
+def empty_case(session: Session, part: Part, pool: ScoredTriples) -> Case:
+    """Return the case of a part of a session's pool with everything that no answer changes."""
     name, method = session.folder.resolve().name, part.method(session.settings)
     if part.wrong:
-        return Case(pool, answers, None, method, judged, demand or REMOVAL, name=name)
+        return Case(part.of(pool), Annotations(), None, method, name=name)
     facts = None if session.facts_file is None else read_graph(session.facts_file)
     known, rules = session.read_known(), session.read_constraints()
-    return Case(pool, answers, known, method, judged, demand, name=name, constraints=rules, facts=facts)
+    return Case(part.of(pool), Annotations(), known, method, name=name, constraints=rules, facts=facts)
+
+
+def with_answers(session: Session, part: Part, case: Case, demand: Demand | None) -> Case:
+    """Return a case with what people and machines said by now, and what is guaranteed."""
+    answers, judged = read_sought(session, part)
+    return replace(case, annotations=answers, judged=judged, demand=demand or (REMOVAL if part.wrong else None))

@@ -27,10 +27,9 @@ from actc.session.judge_store import MOST_NAME, ReplyStore
 from actc.session.judged import compare_judges
 from actc.session.plan import task_of
 from actc.session.prompt import DEFAULT, fill_prompt, read_prompt
-from actc.session.reasons import reasons_of
 from actc.session.replies import Question, Reply, key_of
 from actc.session.session import Session
-from actc.session.texts import write_texts
+from actc.session.texts import reasons_of, write_sources
 
 Replies = Iterator[tuple[Question, Reply]]
 
@@ -173,7 +172,7 @@ def judge_triples(
     else:
         ask = partial(ask_script, script or "")
     if texts is not None:
-        write_texts(session.folder, session.read_pool(), texts)
+        write_sources(session.folder, session.read_pool(), texts)
     tasks = choose_triples(session, which, count, share)
     store = ReplyStore(session.folder, create=True)
     judge = " ".join((name or _name_of(program, model, script)).split())

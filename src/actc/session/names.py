@@ -22,7 +22,9 @@ from actc.errors import FileError
 from actc.session.connections import Connections
 from actc.session.read_names import NAME_COLUMNS, NAMING, RDF_FORMATS, ending, read_names
 
-VERSION = 1
+VERSION = 2
+FILE = "names.sqlite"
+REASONS, SOURCE = "reasons", "source"  # kinds of texts
 SCHEMA = f"""
     CREATE TABLE name (
         id TEXT PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, types TEXT NOT NULL, template TEXT NOT NULL
@@ -31,6 +33,9 @@ SCHEMA = f"""
         relation TEXT NOT NULL, head TEXT NOT NULL, tail TEXT NOT NULL, place INTEGER NOT NULL,
         PRIMARY KEY (relation, head, tail)
     ) WITHOUT ROWID;
+    CREATE TABLE text (                  -- texts that lie beside a candidate: its row in the pool, and the text
+        kind TEXT NOT NULL, triple INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (kind, triple)
+    );
     PRAGMA user_version = {VERSION};
 """
 # Made after the triples are in, which is several times quicker. SQLite puts the primary key after the columns named.
@@ -112,6 +117,12 @@ class Names:
         """Count the ids that have a name."""
         named = {row[0] for row in self._rows("SELECT id FROM name WHERE name != id")}
         return sum(identifier in named for identifier in identifiers)
+
+    def texts(self, kind: str, triples: Iterable[int | None]) -> list[str]:
+        """Return the text of a kind that lies beside each of some candidates; empty where there is none."""
+        sql = "SELECT text FROM text WHERE kind = ? AND triple = ?"
+        found = [self._rows(sql, (kind, triple)) for triple in triples]
+        return [rows[0][0] if rows else "" for rows in found]
 
     def known_tails(self, head: str, relation: str, most: int) -> list[str]:
         """Return tails that the graph holds for (head, relation)."""
@@ -206,6 +217,13 @@ def write_names(
         connection.executescript(INDEXES)
         connection.commit()
     add_names(path, name_files, ids, language)
+
+
+def write_texts(path: Path, kind: str, rows: Iterable[tuple[int, str]]) -> None:
+    """Put texts of a kind, each with its candidate's row, in the place of those there; all or none."""
+    with closing(sqlite3.connect(path, timeout=30)) as connection, connection:
+        connection.execute("DELETE FROM text WHERE kind = ?", (kind,))
+        connection.executemany("INSERT INTO text VALUES (?, ?, ?)", ((kind, *row) for row in rows))
 
 
 def _names_something(triple: Sequence[str]) -> bool:

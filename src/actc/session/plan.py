@@ -26,14 +26,14 @@ from actc.data.triples import BoolArray, IntArray, Picks, ScoredTriples
 from actc.decide.case import Case
 from actc.decide.guarantee import BegunRound
 from actc.decide.pick import pick_next
-from actc.graph.formats import read_graph
-from actc.methods.named import import_here, imported_name, named_method
+from actc.methods.named import import_here, imported_name
 from actc.session.ask import PLACES, TASK, Task
 from actc.session.audit_plan import AuditPlanner
+from actc.session.find_case import empty_case, with_answers
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
 from actc.session.settings import Settings
-from actc.session.sought import REMOVAL, Part, parts_of, read_sought
+from actc.session.sought import Part, parts_of
 from actc.session.trouble import end_trouble, tell_trouble
 
 LEAST_PLANNED, MOST_PLANNED = 128, 12_288
@@ -85,10 +85,7 @@ class Planner:
         self.accepted: BoolArray | None = None
         self.took = 0.0  # seconds of the last refit
         self.pool = session.read_pool() if pool is None else pool
-        self.known = session.read_known()
-        self.parts = [(part, part.of(self.pool)) for part in parts_of(session.settings)]
-        self.constraints = session.read_constraints()
-        self.facts = None if session.facts_file is None else read_graph(session.facts_file)
+        self.parts = [(part, empty_case(session, part, self.pool)) for part in parts_of(session.settings)]
 
     def step(self) -> bool:
         """Refit and plan, if there is anything new; return whether there was."""
@@ -101,7 +98,7 @@ class Planner:
             return False
         started = time.monotonic()
         given_out, count = self._given_out(), -(-self._plan_size(last) // len(self.parts))
-        planned = [self._plan_part(part, pool, count, given_out) for part, pool in self.parts]
+        planned = [self._plan_part(part, empty, count, given_out) for part, empty in self.parts]
         self._write(last, *_in_turn(planned), anew=bool(self.seen) and self.seen[1:] != state[1:])
         self.seen, self.accepted = state, planned[0].outlook.accepted
         self.took = time.monotonic() - started
@@ -113,18 +110,12 @@ class Planner:
         sql = f"SELECT count(*) FROM judgement WHERE at > ? AND id > {last} - {MOST_PLANNED}"
         return int(self.session.store.value(sql, (time.time() - seconds,)))
 
-    def _plan_part(self, part: Part, pool: ScoredTriples, count: int, given_out: IntArray) -> _Planned:
+    def _plan_part(self, part: Part, empty: Case, count: int, given_out: IntArray) -> _Planned:
         """Refit the method of a part of the pool, and choose what to ask next of it."""
-        answers, judged = read_sought(self.session, part)
-        method, seed = named_method(part.method(self.session.settings)), self.session.settings.seed
         busy = given_out[(given_out >= part.rows.start) & (given_out < part.rows.stop)] - part.rows.start
-        begun = self._begun(part)
-        demand = self.session.demand or (REMOVAL if part.wrong else None)
-        case = Case(pool, answers, None, method, judged, demand, begun=begun)
-        if not part.wrong:
-            case = replace(case, known=self.known, constraints=self.constraints, facts=self.facts)
+        case = replace(with_answers(self.session, part, empty, self.session.demand), begun=self._begun(part))
         budget = max(self.session.budget // len(self.parts), 1)
-        random = np.random.default_rng([seed, len(answers)])
+        random = np.random.default_rng([self.session.settings.seed, len(case.annotations)])
         picks = pick_next(case, count, random, budget, besides=busy)
         case = case.plain
         if part.rows.start:

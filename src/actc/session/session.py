@@ -8,9 +8,8 @@
       known.parquet        the graph's triples with their scores, where it has scores
       constraints.tsv      what may not be true together, where somebody said so,
       facts.parquet        and the facts that candidates could contradict by it
-      names.sqlite         names, descriptions, and what the graph already says
-      reasons.sqlite       why each candidate may be true or false, where evidence was weighed
-      texts.sqlite         the text that each candidate was taken from, where they came with texts
+      names.sqlite         names, descriptions, what the graph already says, and texts beside the candidates: why each
+                           may be true or false, and what it was taken from, where that is known
       judges.sqlite        what machine judges said, where there are any
       judgements.sqlite    the whole history, and who is asked what
       secret               what the annotators' links are made from
@@ -38,11 +37,11 @@ from actc.session.ask import TASK, Annotator, Desk, Task, drop_from_plan, lease_
 from actc.session.cards import plain, sentence
 from actc.session.combine import Votes, combine
 from actc.session.judge_store import tidy_name
-from actc.session.names import Names
-from actc.session.reasons import reasons_of
+from actc.session.names import FILE, Names
 from actc.session.record import Judgement, Recorded, find_stored, insert, record
 from actc.session.settings import Settings
 from actc.session.store import Store
+from actc.session.texts import reasons_of
 
 OWNER = "owner"
 CHANGEABLE = ("overlap", "reasons", "title", "guidelines", "precision")
@@ -66,7 +65,7 @@ class Session:
         self.folder = Path(folder)
         self.settings = Settings.read(self.folder / "settings.json")
         self.store = Store(self.folder / "judgements.sqlite", synced=synced)
-        self.names = Names(self.folder / "names.sqlite", self.settings.link)
+        self.names = Names(self.folder / FILE, self.settings.link)
         if synced:  # the planner is started by somebody who checked
             self.store.check()
 

@@ -22,13 +22,12 @@ from actc.decide.classes import relation_mask
 from actc.decide.find_constraints import constraints_from
 from actc.errors import FileError
 from actc.graph.formats import as_table, read_graph
-from actc.session.names import add_names, write_names
+from actc.session.names import FILE, add_names, write_names
 from actc.session.read_names import own_labels
-from actc.session.reasons import write_reasons
 from actc.session.session import OWNER, Session
 from actc.session.settings import Settings
 from actc.session.store import Store
-from actc.session.texts import find_texts, write_texts
+from actc.session.texts import find_sources, write_reasons, write_sources
 
 
 def start_session(
@@ -64,7 +63,7 @@ def start_session(
     language : str
         The language of names and descriptions, where a file has several.
     reasons : iterable of sequences of str, optional
-        Why each candidate may be true or false, see :func:`actc.session.reasons.write_reasons`.
+        Why each candidate may be true or false, see :func:`actc.session.texts.write_reasons`.
     constraints : Constraints or path, optional
         What may not be true together, as ``actc constraints`` writes it; or ``learnt``, from the graph.
     facts : Triples, optional
@@ -95,9 +94,9 @@ def start_session(
             warn_of_scores(method, pool)
             ids = (*pool.entity_names, *pool.relation_names)
             own = () if known_file is None else own_labels(known_file)
-            write_names(beside / "names.sqlite", [*own, *map(Path, names)], table, ids, language)
-        if Path(scores).is_file() and find_texts(Path(scores)) is not None:
-            write_texts(beside, pool, scores)
+            write_names(beside / FILE, [*own, *map(Path, names)], table, ids, language)
+        if Path(scores).is_file() and find_sources(Path(scores)) is not None:
+            write_sources(beside, pool, scores)
         if reasons is not None:
             write_reasons(beside, reasons)
         if constraints is not None:

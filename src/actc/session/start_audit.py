@@ -20,6 +20,7 @@ from actc.graph.formats import read_graph
 from actc.session.ask import PLACES, TASK, Task
 from actc.session.audit_plan import AuditPlanner
 from actc.session.find_case import find_case
+from actc.session.names import FILE, REASONS, SOURCE, write_texts
 from actc.session.results import write_accepted
 from actc.session.session import Session
 from actc.session.settings import Settings
@@ -80,7 +81,9 @@ def start_audit(
     with write_folder(folder) as made:
         made.chmod(0o700)
         write_scored(made / "pool.parquet", accepted)
-        shutil.copyfile(session.names.path, made / "names.sqlite")
+        names = Path(shutil.copyfile(session.names.path, made / FILE))
+        for kind in (REASONS, SOURCE):  # an audit is judged without them, and its rows are others
+            write_texts(names, kind, ())
         audit = write_core(made, settings)
         for person in session.people():
             audit.add_annotator(person.name)

@@ -1,12 +1,15 @@
-"""The text that a candidate was taken from: shown on its card, and given to machine judges.
+"""Texts beside a session's candidates: why each may be true or false, and the text that it was taken from.
 
-A file ``texts.sqlite`` in a session's folder (:mod:`actc.session.by_triple`) has the text of each candidate that came
-with one. A session without such texts has no such file.
+They lie in the file of names. Reasons are a JSON list of short texts, the strongest first; what speaks against begins
+with "against: ". Ids stand in double brackets, ``[[Q42]]``, and are replaced by names when they are read, so that names
+that were added later show too. Cards show both kinds, and machine judges read them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,17 +18,49 @@ from actc.data.database import open_database
 from actc.data.files import TRIPLE, Layout, find_layout, require, with_columns
 from actc.data.triples import ScoredTriples
 from actc.errors import FileError
-from actc.session.by_triple import read_by_triple, write_by_triple
-from actc.session.names import Names
+from actc.session.names import FILE, REASONS, SOURCE, Names, write_texts
 
-FILE = "texts.sqlite"
+MARKED = re.compile(r"\[\[(.*?)\]\]")
 COLUMN = "source"
 MOST_TEXT = 4000
 """Characters of one text that are kept."""
 
 
-def write_texts(folder: Path, pool: ScoredTriples, table: str | Path) -> int:
-    """Put texts of candidates into a session's folder, in place of those there; return of how many candidates.
+def write_reasons(folder: Path, reasons: Iterable[Sequence[str]]) -> None:
+    """Put the reasons of every candidate of a session into its folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the session.
+    reasons : iterable of sequences of str
+        One for each row of the pool, in its order; ids in double brackets.
+    """
+    rows = ((row, json.dumps(texts, ensure_ascii=False)) for row, texts in enumerate(reasons) if texts)
+    write_texts(folder / FILE, REASONS, rows)
+
+
+def reasons_of(names: Names, triples: Iterable[int | None]) -> list[tuple[str, ...]]:
+    """Return what speaks for and against each of some triples, the strongest first; empty where nothing is known.
+
+    Parameters
+    ----------
+    names : Names
+        Of the session.
+    triples : iterable of int
+        As judgements and tasks call them.
+    """
+    found = names.texts(REASONS, triples)
+    return [tuple(name_marked(text, names) for text in json.loads(texts)) if texts else () for texts in found]
+
+
+def name_marked(text: str, names: Names) -> str:
+    """Replace ids in double brackets by names."""
+    return MARKED.sub(lambda found: names.of(found[1]).name, text)
+
+
+def write_sources(folder: Path, pool: ScoredTriples, table: str | Path) -> None:
+    """Put the texts that candidates were taken from into a session's folder, in place of those there.
 
     Parameters
     ----------
@@ -36,22 +71,20 @@ def write_texts(folder: Path, pool: ScoredTriples, table: str | Path) -> int:
     table : path
         With named columns: head, relation, tail, source; others are passed over, so the candidates' own file will do.
     """
-    layout = find_texts(Path(table))
+    layout = find_sources(Path(table))
     if layout is None:
         raise FileError(f"{table}: there is no column {COLUMN!r}, which should have the text of each candidate.")
-    rows = dict(_read_texts(layout, pool))
-    write_by_triple(folder / FILE, sorted(rows.items()))
-    return len(rows)
+    write_texts(folder / FILE, SOURCE, sorted(dict(_read_sources(layout, pool)).items()))
 
 
-def find_texts(table: Path) -> Layout | None:
+def find_sources(table: Path) -> Layout | None:
     """Return how a table with a column of texts is laid out; None where it has none."""
     layout = with_columns(find_layout(table), [COLUMN])
     require(layout, TRIPLE)
     return layout if COLUMN in layout.position else None
 
 
-def _read_texts(layout: Layout, pool: ScoredTriples) -> Iterator[tuple[int, str]]:
+def _read_sources(layout: Layout, pool: ScoredTriples) -> Iterator[tuple[int, str]]:
     """Read the texts of those candidates that are in the pool, by their rows."""
     with open_database() as connection:
         text = f"left(trim(CAST({layout.column(COLUMN)} AS VARCHAR)), {MOST_TEXT})"
@@ -61,8 +94,3 @@ def _read_texts(layout: Layout, pool: ScoredTriples) -> Iterator[tuple[int, str]
             heads, relations, tails, texts = zip(*part, strict=True)
             rows = pool.rows_of(ScoredTriples.from_columns(heads, relations, tails, np.zeros(len(part)))).tolist()
             yield from ((row, text) for row, text in zip(rows, texts, strict=True) if row >= 0)
-
-
-def source_of(names: Names, triple: int) -> str:
-    """Return the text that a triple was taken from; empty where none is known."""
-    return read_by_triple(names.path.with_name(FILE), [triple])[0]

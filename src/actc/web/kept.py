@@ -11,9 +11,7 @@ from actc.data.begun import version_of
 from actc.session import Session
 from actc.session.ask import Task
 from actc.session.cards import make_cards
-from actc.session.reasons import FILE as REASONS
 from actc.session.status import picture
-from actc.session.texts import FILE as TEXTS
 
 MOST_CARDS = 2048
 """Cards that are kept: a page gets each several times, first ahead of time and then until it is answered."""
@@ -24,7 +22,6 @@ class Kept:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._files = [session.names.path, session.folder / REASONS, session.folder / TEXTS]
         self._picture = ("", b"")
         self._cards: tuple[Any, dict[Task, bytes]] = (None, {})
 
@@ -40,7 +37,7 @@ class Kept:
     def cards(self, tasks: list[Task]) -> bytes:
         """Return the cards of some triples; made anew where names, reasons or texts were added since."""
         when = self.session.reasons
-        state = (when, *map(version_of, self._files))
+        state = (when, version_of(self.session.names.path))
         if self._cards[0] != state:
             self._cards = (state, {})
         kept = self._cards[1]
