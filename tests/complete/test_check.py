@@ -20,9 +20,8 @@ from actc.session.audit_plan import AuditPlanner
 from actc.session.examine import write_report
 from actc.session.find_case import session_case
 from actc.session.plan import Planner
-from actc.session.review import show_review
 from actc.session.start_audit import start_audit
-from actc.session.status import picture
+from actc.session.status import picture, show_review
 from tests.complete.test_doubt import make_towns
 
 

@@ -28,11 +28,11 @@ from actc.session.cards import make_card, make_cards
 from actc.session.find_case import find_case
 from actc.session.judge_store import ReplyStore
 from actc.session.plan import LEAST_PLANNED, Planner, planning
-from actc.session.review import list_reviews
 from actc.session.start import add_session_names
 from actc.session.status import (
     all_relations,
     history,
+    list_reviews,
     people,
     picture,
     progress,

@@ -20,9 +20,15 @@ from actc.data.triples import Annotations
 from actc.errors import FileError, OptionError
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import terminal as terminal_module
-from actc.session.agreement import fleiss_kappa, krippendorff_alpha, measure_agreement, measure_reliability
+from actc.session.agreement import (
+    Votes,
+    combine,
+    fleiss_kappa,
+    krippendorff_alpha,
+    measure_agreement,
+    measure_reliability,
+)
 from actc.session.cards import link_of, make_card, plain
-from actc.session.combine import Votes, combine
 from actc.session.exchange import read_judgements, write_history, write_label_studio, write_labels
 from actc.session.find_case import find_case
 from actc.session.results import export_session, next_tasks

@@ -15,7 +15,7 @@ import numpy as np
 from actc import export_session, start_session
 from actc.bench.sample import load_sample
 from actc.data.files import write_scored
-from actc.session.combine import Votes, combine
+from actc.session.agreement import Votes, combine
 
 ROOT = Path(__file__).parent.parent.parent
 RATES = ((0.95, 0.1), (0.9, 0.1), (0.97, 0.6), (0.8, 0.3), (0.85, 0.2))

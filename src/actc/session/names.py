@@ -19,8 +19,8 @@ from urllib.parse import unquote
 from actc.data.files import read_triples
 from actc.data.sqlite import database_address
 from actc.errors import FileError
-from actc.session.connections import Connections
 from actc.session.read_names import NAME_COLUMNS, NAMING, RDF_FORMATS, ending, read_names
+from actc.session.store import Connections
 
 VERSION = 2
 FILE = "names.sqlite"

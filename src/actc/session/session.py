@@ -33,9 +33,9 @@ from actc.data.files import read_scored
 from actc.data.triples import Annotations, BoolArray, ScoredTriples
 from actc.decide.list_test import Demand
 from actc.errors import FileError, OptionError, SessionError, check_choice
+from actc.session.agreement import Votes, combine
 from actc.session.ask import TASK, Annotator, Desk, Task, drop_from_plan, lease_clock, put_tasks
 from actc.session.cards import plain, sentence
-from actc.session.combine import Votes, combine
 from actc.session.judge_store import tidy_name
 from actc.session.names import FILE, Names
 from actc.session.record import Judgement, Recorded, find_stored, insert, record

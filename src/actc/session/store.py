@@ -23,7 +23,6 @@ import numpy as np
 from actc.data.sqlite import database_address
 from actc.data.triples import IntArray
 from actc.errors import FileError
-from actc.session.connections import Connections
 
 T = TypeVar("T")
 MOST_AT_ONCE = 4096
@@ -145,6 +144,41 @@ STRANGE = {
     "a pause has no time": "SELECT 1 FROM pause WHERE typeof(at) != 'real'",
     "a choice has no time": "SELECT 1 FROM choice WHERE typeof(at) != 'real'",
 }
+
+
+class Connections:
+    """As many connections as are in use at once.
+
+    Parameters
+    ----------
+    connect : callable
+        Opens a connection that any thread may use.
+    """
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        self._connect = connect
+        self._idle: deque[sqlite3.Connection] = deque()
+
+    @contextmanager
+    def borrow(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection to one thread."""
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._connect()
+        try:
+            yield connection
+        finally:
+            self._idle.append(connection)
+
+    def close(self) -> None:
+        """Close all that are not in use."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def __del__(self) -> None:
+        """Close them with the session that used them; from Python 3.13 on SQLite warns where nobody did."""
+        self.close()
 
 
 class _Waiting:

@@ -12,8 +12,7 @@ from pydantic import Field
 
 from actc.session import Session
 from actc.session.make_file import make_file
-from actc.session.review import count_reviews, list_reviews, show_review
-from actc.session.status import agreement, all_relations, people, progress
+from actc.session.status import agreement, all_relations, count_reviews, list_reviews, people, progress, show_review
 from actc.session.trouble import read_trouble
 from actc.web.common import LARGEST, REFUSED, Key, Open, OpenKept, OpenLinks, Owner, Strict
 from actc.web.kept import send_json, to_bytes

@@ -17,7 +17,7 @@ from actc.data.files import write_scored, write_triples
 from actc.data.triples import ScoredTriples
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session.examine import write_report
-from actc.session.review import count_reviews
+from actc.session.status import count_reviews
 from tests.bench.test_paper import make_results
 from tests.complete.test_doubt import make_towns
 from tests.web.browser.conftest import PHONE, READY, Server, open_card, press, saved
