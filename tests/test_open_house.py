@@ -184,7 +184,7 @@ def test_without_web_every_other_job_is_done(house, tmp_path):
         ]
         done = run_there(house, "-m", "actc.cli.main", name, *there)
         assert done.returncode == 0, (name, done.stderr)
-    for name in ("accepted.tsv", "report.html", "new/settings.json", "of_session.tsv"):
+    for name in ("accepted.tsv", "report.html", "new/judgements.sqlite", "of_session.tsv"):
         assert (tmp_path / name).stat().st_size > 0
 
 

@@ -103,7 +103,7 @@ def test_an_input_is_never_written_over(home, tmp_path):
 
 def test_no_file_of_a_session_is_written_over(home):
     inside = [path for path in (home / "session").iterdir() if path.is_file()]
-    assert {"settings.json", "pool.parquet", "judgements.sqlite"} <= {path.name for path in inside}
+    assert {"pool.parquet", "judgements.sqlite"} <= {path.name for path in inside}
     for path in (*inside, home / "session" / "judges.sqlite"):
         with pytest.raises(FileError):
             check_output(path, overwrite=True)

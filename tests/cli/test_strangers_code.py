@@ -14,7 +14,7 @@ import pytest
 from actc.data.files import write_scored, write_triples
 from actc.methods.named import named_method
 from actc.session import Session, Settings
-from tests.conftest import later, start_copy
+from tests.conftest import change_settings, later, start_copy
 from tests.synthetic import make_truth
 
 EVIL = "from pathlib import Path\nPath(__file__).with_name('sprung').touch()\nraise SystemExit('taken over')\n"
@@ -58,7 +58,7 @@ def test_a_thresholds_file_imports_nothing(home):
 @pytest.mark.parametrize("command", [later("export"), "report"])
 def test_a_session_s_settings_import_nothing(home, command):
     start_copy(home / "s", home / "scores.tsv", Settings(budget=20)).close()
-    replace_in(home / "s" / "settings.json", method="evil:method")
+    change_settings(home / "s", method="evil:method")
     words = {"export": ["--thresholds", "t.json"]}.get(command, [])
     actc(command, "s", *words, "--quiet", code=2)
     assert not (home / "sprung").exists()

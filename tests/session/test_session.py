@@ -8,7 +8,6 @@ import sqlite3
 import threading
 import time
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,7 +40,7 @@ from actc.session.status import (
     write_count,
 )
 from actc.session.texts import reasons_of
-from tests.conftest import make_pool, start_copy
+from tests.conftest import change_settings, make_pool, start_copy
 
 
 @pytest.fixture
@@ -337,7 +336,7 @@ def test_a_forged_database_is_refused_in_a_sentence(scores, sql):
 
 def test_a_session_that_says_it_has_more_candidates_than_it_has_is_refused(scores):
     session = new_session(scores)
-    replace(session.settings, triples=10**9, doubted=10**8).write(session.folder / "settings.json")
+    change_settings(session.folder, triples=10**9, doubted=10**8)
     with pytest.raises(FileError, match="1,000,000,000"):
         find_case(Session(session.folder))
 
@@ -739,13 +738,6 @@ def test_names_and_machine_answers_of_another_format_are_refused_in_one_sentence
         Session(session.folder)
 
 
-def test_settings_of_another_format_are_refused_in_one_sentence(scores):
-    path = new_session(scores).folder / "settings.json"
-    path.write_text(path.read_text().replace('"format_version": 1', '"format_version": 0'))
-    with pytest.raises(FileError, match="format 0"):
-        Session(path.parent)
-
-
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [({"budget": 0}, OptionError), ({"overlap": 1.5}, OptionError), ({"method": "actc-lr-rndn"}, ChoiceError)],
@@ -844,8 +836,6 @@ def test_a_session_without_reasons_gives_none(scores):
     ],
 )
 def test_forged_settings_are_refused_by_a_sentence_that_names_the_file(tmp_path, forged):
-    path = tmp_path / "settings.json"
-    Settings().write(path)
-    path.write_text(json.dumps(json.loads(path.read_text()) | forged))
-    with pytest.raises(FileError, match=r"settings\.json:"):
-        Settings.read(path)
+    content = json.dumps(json.loads(Settings().to_json()) | forged)
+    with pytest.raises(FileError, match=r"judgements\.sqlite:"):
+        Settings.read(content, tmp_path / "judgements.sqlite")

@@ -97,7 +97,7 @@ def audit_command(
     command goes on later. Or it is a file: without --labels, a slice is drawn and written to --out; with them, they
     are read as the slice was drawn.
     """
-    if (accepted / "settings.json").is_file() and labels is None:
+    if (accepted / "judgements.sqlite").is_file() and labels is None:
         from actc.cli.show_session import print_audit_of
         from actc.session.start_audit import find_audit
 

@@ -18,7 +18,7 @@ from actc.errors import FileError
 LEAST_FREE = 1 << 20
 SQLITE = b"SQLite format 3\0"
 SESSION_FILES = (
-    "settings.json", "judgements.", "names.sqlite", "judges.sqlite",
+    "judgements.", "names.sqlite", "judges.sqlite",
     "pool.parquet", "known.parquet", "secret",
 )  # fmt: skip
 

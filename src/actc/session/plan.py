@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,6 @@ from actc.session.audit_plan import AuditPlanner
 from actc.session.find_case import empty_case, with_answers
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
-from actc.session.settings import Settings
 from actc.session.sought import Part, parts_of
 from actc.session.trouble import end_trouble, tell_trouble
 
@@ -215,7 +214,8 @@ def planner_command(folder: Path) -> list[str]:
 
     But for a method of the user's own, where this process was told to import it: then that one does so too.
     """
-    method = Settings.read(folder / "settings.json").method
+    with closing(Session(folder, synced=False)) as session:
+        method = session.settings.method
     return [sys.executable, "-P", "-m", "actc.session.plan", str(folder), *imported_name(method)]
 
 

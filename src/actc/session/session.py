@@ -3,7 +3,6 @@
 ::
 
     SESSION/
-      settings.json        what it was started with
       pool.parquet         the candidates: head, relation, tail, score
       known.parquet        the graph's triples with their scores, where it has scores
       constraints.tsv      what may not be true together, where somebody said so,
@@ -11,7 +10,7 @@
       names.sqlite         names, descriptions, what the graph already says, and texts beside the candidates: why each
                            may be true or false, and what it was taken from, where that is known
       judges.sqlite        what machine judges said, where there are any
-      judgements.sqlite    the whole history, and who is asked what
+      judgements.sqlite    what it was started with, the whole history, and who is asked what
       secret               what the annotators' links are made from
 """
 
@@ -40,6 +39,7 @@ from actc.session.judge_store import tidy_name
 from actc.session.names import FILE, Names
 from actc.session.record import Judgement, Recorded, find_stored, insert, record
 from actc.session.settings import Settings
+from actc.session.store import FILE as STORE
 from actc.session.store import Store
 from actc.session.texts import reasons_of
 
@@ -63,8 +63,8 @@ class Session:
 
     def __init__(self, folder: str | Path, synced: bool = True) -> None:
         self.folder = Path(folder)
-        self.settings = Settings.read(self.folder / "settings.json")
-        self.store = Store(self.folder / "judgements.sqlite", synced=synced)
+        self.store = Store(self.folder / STORE, synced=synced)
+        self.settings = Settings.read(self.store.value("SELECT content FROM setting"), self.store.path)
         self.names = Names(self.folder / FILE, self.settings.link)
         if synced:  # the planner is started by somebody who checked
             self.store.check()

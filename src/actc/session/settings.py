@@ -1,20 +1,18 @@
-"""What a session was started with: one small JSON file, written once."""
+"""What a session was started with: one object, written once into its database."""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from actc.data.files import load_json, write_json
 from actc.decide.audit import DESIGNS
 from actc.decide.list_test import Demand
 from actc.errors import ChoiceError, FileError, OptionError, check_choice
 
-FORMAT = "actc-session"
-FORMAT_VERSION = 1
 WHEN_REASONS = ("after", "beside", "never")
 MOST_GUIDELINES = 20_000
 """More is a book; the page shows them in one box."""
@@ -107,30 +105,18 @@ class Settings:
         if self.design and self.design not in DESIGNS:
             raise ChoiceError("design of an audit", self.design, DESIGNS)
 
-    def write(self, path: Path) -> None:
-        """Write the settings."""
-        write_json(path, {"format": FORMAT, "format_version": FORMAT_VERSION} | asdict(self))
+    def to_json(self) -> str:
+        """Return the settings as the database keeps them."""
+        return json.dumps(asdict(self))
 
     @classmethod
-    def read(cls, path: Path) -> Settings:
-        """Read settings back, or say in one sentence why they cannot be read."""
+    def read(cls, content: str, path: Path) -> Settings:
+        """Read settings back, or say in one sentence why those of a file cannot be read."""
         try:
-            content = load_json(path)
-        except FileNotFoundError:
-            raise FileError(f"{path.parent} is no annotation session; start one with `actc start`.") from None
-        except ValueError:
-            raise FileError(f"{path}: this is no JSON file; the session is damaged.") from None
-        if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise FileError(f"{path}: these are no settings of an annotation session.")
-        if content.get("format_version") != FORMAT_VERSION:
-            raise FileError(
-                f"{path.parent}: this session has format {content.get('format_version')}, this actc reads "
-                f"{FORMAT_VERSION}; open it with the actc that made it, and use `actc export` there."
-            )
-        try:
-            found = cls(**{field.name: content[field.name] for field in fields(cls)})
+            given = json.loads(content)
+            found = cls(**{field.name: given[field.name] for field in fields(cls)})
             if not 0 <= found.doubted <= found.triples:
                 raise OptionError(f"{found.doubted} of {found.triples} triples are facts")
             return found
-        except (KeyError, OptionError, ChoiceError) as error:
+        except (ValueError, TypeError, KeyError, OptionError, ChoiceError) as error:
             raise FileError(f"{path}: the settings are damaged ({str(error).rstrip('.')}).") from None

@@ -26,6 +26,7 @@ from actc.session.names import FILE, add_names, write_names
 from actc.session.read_names import own_labels
 from actc.session.session import OWNER, Session
 from actc.session.settings import Settings
+from actc.session.store import FILE as STORE
 from actc.session.store import Store
 from actc.session.texts import find_sources, write_reasons, write_sources
 
@@ -117,8 +118,7 @@ def start_session(
 def write_core(folder: Path, settings: Settings) -> Session:
     """Write what every session has besides its pool and its names, and open it."""
     _write_secret(folder / "secret")
-    settings.write(folder / "settings.json")
-    Store(folder / "judgements.sqlite", create=True).close()
+    Store(folder / STORE, settings.to_json()).close()
     session = Session(folder)
     session.set_budget(settings.budget)
     session.add_annotator(OWNER, "owner")

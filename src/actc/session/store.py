@@ -42,9 +42,11 @@ PLANNED = """
         chance REAL,
         round INTEGER NOT NULL DEFAULT 0 -- rounds of draws from a list that had begun
 """
-VERSION = 16
+FILE = "judgements.sqlite"
+VERSION = 17
 # Triggers keep the counts, see above.
 SCHEMA = f"""
+    CREATE TABLE setting (one INTEGER PRIMARY KEY CHECK (one = 1), content TEXT NOT NULL);  -- what it was started with
     CREATE TABLE annotator (
         id INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
@@ -139,6 +141,7 @@ SCHEMA = f"""
 # Of the tables of a few rows that every look reads; each finds something that nobody's session ever wrote.
 STRANGE = {
     "somebody is neither a person nor the owner": "SELECT 1 FROM annotator WHERE kind NOT IN ('person', 'owner')",
+    "a setting is missing": "SELECT 1 WHERE (SELECT count(*) FROM setting WHERE typeof(content) = 'text') != 1",
     "a count is missing": "SELECT 1 WHERE (SELECT count(*) FROM total WHERE typeof(labels) = 'integer') != 1",
     "a budget is no number": "SELECT 1 FROM budget WHERE typeof(triples) != 'integer' OR typeof(at) != 'real'",
     "a pause has no time": "SELECT 1 FROM pause WHERE typeof(at) != 'real'",
@@ -207,22 +210,22 @@ class Store:
     ----------
     path : Path
         The file.
-    create : bool
-        Make it; otherwise it must be there.
+    settings : str, optional
+        What the session is started with: the file is made; otherwise it must be there.
     synced : bool
         Sync every commit to the disk. A planner does not: what it writes can be worked out again, and the judgements
         of others wait while it has the file.
     """
 
-    def __init__(self, path: Path, create: bool = False, synced: bool = True) -> None:
+    def __init__(self, path: Path, settings: str | None = None, synced: bool = True) -> None:
         self.path, self.synced = path, synced
-        if not create and not path.is_file():
-            raise FileError(f"{path}: there is no such file; the session is incomplete.")
+        if settings is None and not path.is_file():
+            raise FileError(f"{path.parent} is no annotation session; start one with `actc start`.")
         self._connections = Connections(self._connect)
         self._writing = threading.Lock()
         self._lock_of_leader = threading.Lock()
         self._waiting: deque[_Waiting] = deque()
-        self._open(create)
+        self._open(settings)
 
     def _connect(self) -> sqlite3.Connection:
         address = database_address(self.path)
@@ -321,13 +324,14 @@ class Store:
         """Close the file."""
         self._connections.close()
 
-    def _open(self, create: bool) -> None:
+    def _open(self, settings: str | None) -> None:
         """Make the tables, if asked to; refuse a file of another format, or with what no session ever wrote."""
         try:
-            if create:
+            if settings is not None:
                 self.rows("PRAGMA journal_mode = WAL")
                 with self._connections.borrow() as connection:
                     connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
+                self.rows("INSERT INTO setting VALUES (1, ?)", (settings,))
             version = self.value("PRAGMA user_version")
             if version == 0:
                 raise FileError(f"{self.path}: this is no database of an annotation session.")

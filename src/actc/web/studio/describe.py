@@ -104,7 +104,7 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
     state, session, audit = state_of(project), None, None
     if project.session is not None:
         session = studio.sessions.describe(project.name)
-        if (project.session / "audit" / "settings.json").is_file():
+        if (project.session / "audit" / "judgements.sqlite").is_file():
             audit = studio.sessions.describe(project.name + AUDIT)
     step, outcome = state, _outcome(project)
     if session is not None and state == "asking" and (session["answers"] >= session["budget"] or session["paused"]):

@@ -71,7 +71,7 @@ class Sessions:
         project = find_project(self.studio, key.removesuffix(AUDIT))
         session = project.session
         if session is not None and key.endswith(AUDIT):
-            session = session / "audit" if (session / "audit" / "settings.json").is_file() else None
+            session = session / "audit" if (session / "audit" / "judgements.sqlite").is_file() else None
         if session is None:
             raise FileError("Nobody can judge here yet: the session has not begun.")
         return session
