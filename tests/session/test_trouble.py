@@ -11,7 +11,7 @@ from actc.data.files import write_scored
 from actc.session import OWNER, Session, Settings
 from actc.session.plan import LEASED_EACH, Planner, planning
 from actc.session.status import describe_session
-from actc.session.trouble import read_trouble, tell_trouble
+from actc.session.trouble import read_trouble, write_trouble
 from actc.web.links import Links
 from actc.web.server import create_app
 from tests.conftest import start_copy
@@ -56,7 +56,7 @@ def test_a_planner_that_fails_says_why_on_the_page_and_in_the_report_until_it_pl
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), ZeroDivisionError("by zero"), MemoryError()])
 def test_any_failure_is_one_line(tmp_path, error):
-    assert len(tell_trouble(tmp_path, error).splitlines()) == 1
+    assert len(write_trouble(tmp_path, error).splitlines()) == 1
     assert read_trouble(tmp_path)
 
 

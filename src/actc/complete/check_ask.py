@@ -22,7 +22,7 @@ from actc.evidence.table import Proposals
 from actc.graph.graph import Graph
 from actc.methods.pooled_evidence import DOUBTS, PooledEvidence
 from actc.session.oracle import Oracle, ask_oracle
-from actc.session.sought import turn
+from actc.session.sought import invert_labels
 
 MOST_ASKED = 900_000  # a session holds a million triples, of which 50,000 may be candidates
 EXPLAINED = 50_000  # the most doubtful facts, which have reasons: half a kilobyte each
@@ -91,6 +91,6 @@ def ask_about(
     """Ask an oracle, which says whether triples are true, about facts; return the case of wrong ones."""
 
     def wrong(triples: ScoredTriples, rows: IntArray) -> BoolArray:
-        return turn(Annotations(rows, oracle(triples, rows))).labels
+        return invert_labels(Annotations(rows, oracle(triples, rows))).labels
 
     return ask_oracle(facts, wrong, judgeable, method=DOUBTS, budget=budget, seed=seed, demand=demand)

@@ -54,7 +54,7 @@ from actc.session.examine import name_things
 from actc.session.find_case import Opened
 from actc.session.oracle import Carried, Listed, Oracle, ask_oracle, split_pool
 from actc.session.read_names import own_labels, try_names
-from actc.session.sought import turn
+from actc.session.sought import invert_labels
 
 
 def complete_graph(graph: str | Path, out: str | Path, *, stage: Stage = no_stage, **options: Any) -> Finished:
@@ -297,7 +297,7 @@ def _ask_oracle(
 
 def _with_earlier(case: Case | None, doubts: Doubtful, earlier: Earlier) -> Case | None:
     """Add what was said of doubtful facts before to what was said now."""
-    said = turn(earlier.about_facts(doubts.facts))
+    said = invert_labels(earlier.about_facts(doubts.facts))
     if not len(said):
         return case
     if case is None:
@@ -312,7 +312,7 @@ def _keep_asked(folder: Path, carried: Carried | None, case: Case, wrong: Case |
     write_scored(folder / "pool.parquet", case.pool)
     every = Answers() if carried is None else carried.every
     if wrong is not None:
-        every = every.plus(Answers.of(wrong.pool, turn(wrong.annotations).without_chance()))
+        every = every.plus(Answers.of(wrong.pool, invert_labels(wrong.annotations).without_chance()))
     keep_answers(folder, now=every.plus(Answers.of(case.pool, case.annotations)))
 
 

@@ -127,7 +127,7 @@ def drop_from_plan(connection: sqlite3.Connection, tasks: Sequence[Task]) -> Non
 
 
 @dataclass(frozen=True)
-class Desk:
+class LeaseQueue:
     """An annotator at work, within a write transaction: what they have leased, and what they are given next.
 
     Parameters

@@ -17,13 +17,13 @@ from actc.data.triples import Annotations, ScoredTriples
 from actc.decide.audit import Audit, answers_to_certify, assess, write_verdict
 from actc.decide.words import WRONG_FACTS, Sought
 from actc.session.session import Session
-from actc.session.sought import sought_in, turn
+from actc.session.sought import invert_labels, sought_in
 
 
 def judged_slice(session: Session) -> Annotations:
     """Return the answers to an audit; what nobody was sure of counts as not what was sought."""
     wrong = sought_in(session.settings) is WRONG_FACTS
-    labels = turn(session.annotations()) if wrong else session.annotations()
+    labels = invert_labels(session.annotations()) if wrong else session.annotations()
     rows = session.store.rows("SELECT triple FROM task WHERE answered > 0 AND labelled = 0")
     unsure = np.array([row["triple"] for row in rows], dtype=np.int64)
     return Annotations(np.append(labels.rows, unsure), np.append(labels.labels, np.zeros(len(unsure), dtype=np.bool_)))

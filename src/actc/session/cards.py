@@ -86,10 +86,10 @@ def tell_apart(entities: Iterable[Named]) -> dict[str, Named]:
     things = [one for one in found.values() if not one.id.startswith('"')]  # a text is nobody's namesake
     shared = Counter(one.name for one in things)
     hints = {one.id: _hint(one) for one in things if shared[one.name] > 1}
-    told = Counter((found[key].name, hint) for key, hint in hints.items())
+    hint_counts = Counter((found[key].name, hint) for key, hint in hints.items())
     for key, hint in hints.items():
         name = found[key].name
-        found[key] = replace(found[key], name=f"{name} ({hint if told[name, hint] == 1 else key})")
+        found[key] = replace(found[key], name=f"{name} ({hint if hint_counts[name, hint] == 1 else key})")
     return found
 
 

@@ -18,7 +18,7 @@ from actc.data.deliver import write_beside
 from actc.data.files import answer_columns, load_json, open_text, read_answers, write_text, write_triples
 from actc.data.triples import ASKED, Annotations, ScoredTriples, Triples, encode_columns
 from actc.errors import FileError, OptionError, SessionError
-from actc.session.ask import Annotator, Desk, Task, drop_from_plan, put_tasks
+from actc.session.ask import Annotator, LeaseQueue, Task, drop_from_plan, put_tasks
 from actc.session.cards import plain, sentence
 from actc.session.judge_store import MOST_NAME
 from actc.session.plan import Planner, task_of
@@ -54,8 +54,8 @@ def write_history(session: Session, path: Path) -> int:
         with temporary.open("w", encoding="utf-8") as file:
             for line in lines:
                 more = {"shown": json.loads(line["shown"]), "undone": line["id"] in undone}
-                told = line | more | {"frame_size": session.settings.triples}
-                file.write(json.dumps(told, ensure_ascii=False) + "\n")
+                entry = line | more | {"frame_size": session.settings.triples}
+                file.write(json.dumps(entry, ensure_ascii=False) + "\n")
     return len(lines)
 
 
@@ -199,12 +199,12 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
     added, now = 0, time.time()
     with session.store.transaction() as connection:
         for annotator, line, row in found:
-            told = json.dumps([line.who, row, line.said, line.seconds, line.note])
-            key = line.key or "import-" + hashlib.sha256(told.encode()).hexdigest()[:24]
+            entry = json.dumps([line.who, row, line.said, line.seconds, line.note])
+            key = line.key or "import-" + hashlib.sha256(entry.encode()).hexdigest()[:24]
             try:
                 judgement = Judgement(line.said, row, key, line.seconds, line.note)
-                desk = Desk(connection, annotator, now if line.at is None else line.at)
-                if find_stored(desk, judgement) is not None:
+                queue = LeaseQueue(connection, annotator, now if line.at is None else line.at)
+                if find_stored(queue, judgement) is not None:
                     continue
             except (SessionError, OptionError) as error:
                 raise FileError(f"{line.place}: {error}") from None
@@ -212,7 +212,7 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
             task = task_of(pool, row, IMPORTED, *asked)
             put_tasks(connection, [task])
             drop_from_plan(connection, [task])
-            insert(desk, judgement, row, line.purpose)
+            insert(queue, judgement, row, line.purpose)
             added += 1
     return added
 
@@ -237,8 +237,8 @@ def _lines_of(triples: Triples, said: Annotations, who: Sequence[str], place: st
 def _seconds(at: Any) -> float | None:
     """Return when an answer was given, in seconds, of a time in words or in seconds; None of anything else."""
     try:
-        told = datetime.fromisoformat(at) if isinstance(at, str) else datetime.fromtimestamp(at, UTC)
-        return told.replace(tzinfo=told.tzinfo or UTC).timestamp()
+        given = datetime.fromisoformat(at) if isinstance(at, str) else datetime.fromtimestamp(at, UTC)
+        return given.replace(tzinfo=given.tzinfo or UTC).timestamp()
     except (TypeError, ValueError, OverflowError, OSError):
         return None
 
@@ -250,13 +250,13 @@ def _read_lines(path: Path, who: str) -> Iterator[Line]:
             if not text.strip():
                 continue
             try:
-                told = json.loads(text)
+                entry = json.loads(text)
             except ValueError:
                 raise FileError(f"{place}: this is no JSON object.") from None
-            if not isinstance(told, dict):
+            if not isinstance(entry, dict):
                 raise FileError(f"{place}: an object was expected, with head, relation, tail and said.")
-            if told.get("said") != "undo" and not told.get("undone"):
-                yield _line(told, told, place, who)
+            if entry.get("said") != "undo" and not entry.get("undone"):
+                yield _line(entry, entry, place, who)
 
 
 def _read_label_studio(path: Path, who: str) -> Iterator[Line]:
@@ -277,12 +277,12 @@ def _read_label_studio(path: Path, who: str) -> Iterator[Line]:
                 for choice in (result.get("value") or {}).get("choices") or ()
             ]
             if choices and not annotation.get("was_cancelled"):
-                told = {
+                entry = {
                     "said": choices[0],
                     "seconds": annotation.get("lead_time"),
                     "name": _completed_by(annotation.get("completed_by")),
                 }
-                yield _line(told, task["data"], place, who)
+                yield _line(entry, task["data"], place, who)
 
 
 def _completed_by(person: Any) -> str | None:
@@ -291,38 +291,38 @@ def _completed_by(person: Any) -> str | None:
     return None if person is None else f"label-studio {person}"
 
 
-def _line(told: dict[str, Any], triple: dict[str, Any], place: str, who: str) -> Line:
+def _line(entry: dict[str, Any], triple: dict[str, Any], place: str, who: str) -> Line:
     missing = [name for name in Session.TRIPLE if not isinstance(triple.get(name), str)]
     if missing:
         raise FileError(f"{place}: {missing[0]!r} is missing.")
-    said = str(told.get("said", told.get("label", told.get("answer", "")))).strip().lower()
+    said = str(entry.get("said", entry.get("label", entry.get("answer", "")))).strip().lower()
     said = WORDS.get(said, said)
     if said not in LABELS:
         raise FileError(f"{place}: {said!r} is no answer; write true, false or unsure.")
-    seconds, kind = told.get("seconds"), told.get("kind", "person")
+    seconds, kind = entry.get("seconds"), entry.get("kind", "person")
     if kind not in PURPOSES:
         raise FileError(f"{place}: {kind!r} is no kind of annotator, person or owner; machines judge by `actc judge`.")
-    asked, chance, size = told.get("asked", "given"), told.get("chance"), told.get("frame_size", 0)
+    asked, chance, size = entry.get("asked", "given"), entry.get("chance"), entry.get("frame_size", 0)
     if asked not in ASKED or not (chance is None or (isinstance(chance, int | float) and 0 < chance <= 1)):
         raise FileError(f"{place}: asked {asked!r} with the chance {chance!r} cannot be; see docs/reference.md.")
     if not isinstance(size, int) or size < 0:
         raise FileError(f"{place}: the frame_size {size!r} is no number of candidates; see docs/reference.md.")
     return Line(
-        OWNER if kind == OWNER else str(told.get("name") or told.get("annotator") or who),
+        OWNER if kind == OWNER else str(entry.get("name") or entry.get("annotator") or who),
         kind,
-        str(told.get("key") or ""),
+        str(entry.get("key") or ""),
         (triple["head"], triple["relation"], triple["tail"]),
         said,
         float(seconds) if isinstance(seconds, int | float) else None,
-        str(told.get("note") or ""),
+        str(entry.get("note") or ""),
         place,
         PURPOSES[kind],
         asked,
-        str(told.get("within", "")),
+        str(entry.get("within", "")),
         chance,
-        begun if isinstance(begun := told.get("round", 0), int) else 0,
+        begun if isinstance(begun := entry.get("round", 0), int) else 0,
         size,
-        _seconds(told.get("at")),
+        _seconds(entry.get("at")),
     )
 
 

@@ -33,7 +33,7 @@ from actc.session.find_case import empty_case, with_answers
 from actc.session.outlook import Outlook, look_ahead
 from actc.session.session import Session
 from actc.session.sought import Part, parts_of
-from actc.session.trouble import end_trouble, tell_trouble
+from actc.session.trouble import remove_trouble, write_trouble
 
 LEAST_PLANNED, MOST_PLANNED = 128, 12_288
 FIRST_PLANNED = 2000
@@ -212,7 +212,7 @@ def task_of(pool: ScoredTriples, row: int, reason: str, *more: Any) -> Task:
 def planner_command(folder: Path) -> list[str]:
     """Return the command that runs a session's planner, which imports nothing from the folder it is started in.
 
-    But for a method of the user's own, where this process was told to import it: then that one does so too.
+    But for a method of the user's own, where this process imported it: then that one does so too.
     """
     with closing(Session(folder, synced=False)) as session:
         method = session.settings.method
@@ -238,8 +238,8 @@ def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
                 )
                 current[:] = [process]
             assert process.stderr is not None
-            with process.stderr as told:
-                error = told.read().decode(errors="replace").strip()
+            with process.stderr as errors:
+                error = errors.read().decode(errors="replace").strip()
             _end(process)
             if not ending.wait(1.0):
                 report(f"The planner stopped and is started again: {(error.splitlines() or ['no reason given'])[-1]}")
@@ -277,7 +277,7 @@ def main(folder: str, method: str | None = None) -> None:
     try:
         _plan_for_ever(Path(folder), method)
     except Exception as error:
-        print(tell_trouble(Path(folder), error), file=sys.stderr, flush=True)
+        print(write_trouble(Path(folder), error), file=sys.stderr, flush=True)
         os._exit(1)  # an ordinary end would wait for the thread that reads, and die of it
 
 
@@ -289,7 +289,7 @@ def _plan_for_ever(folder: Path, method: str | None) -> None:
     while True:
         started = time.process_time()
         planner.step()
-        end_trouble(folder)
+        remove_trouble(folder)
         # At most half of a core, on a busy machine, too: annotators come first, but soon they need new cards.
         time.sleep(max(0.2, time.process_time() - started))
 

@@ -10,7 +10,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from actc.errors import OptionError, SessionError, check_choice
-from actc.session.ask import Desk
+from actc.session.ask import LeaseQueue
 
 LABELS: dict[str, int | None] = {"true": 1, "false": 0, "unsure": None}
 SAID = (*LABELS, "undo")
@@ -82,25 +82,25 @@ class Recorded:
     triple: int
 
 
-def record(desk: Desk, judgement: Judgement, score_shown: bool = False) -> Recorded:
+def record(queue: LeaseQueue, judgement: Judgement, score_shown: bool = False) -> Recorded:
     """Add a judgement to the history, and end the lease of its triple."""
-    stored = find_stored(desk, judgement)
+    stored = find_stored(queue, judgement)
     if stored is not None:
         return stored
     if judgement.said == "undo":
-        return _undo(desk, judgement)
+        return _undo(queue, judgement)
     sql = "SELECT purpose, probability FROM lease JOIN task USING (triple) WHERE annotator = :who AND triple = :triple"
-    asked = desk.run(sql, triple=judgement.triple).fetchone()
+    asked = queue.run(sql, triple=judgement.triple).fetchone()
     if judgement.triple is None or asked is None:
-        return _said_before(desk, judgement)
-    seen = {"sentence": judgement.shown, "score": score_shown} | _reasons_seen(desk, judgement)
+        return _said_before(queue, judgement)
+    seen = {"sentence": judgement.shown, "score": score_shown} | _reasons_seen(queue, judgement)
     shown = json.dumps(seen, ensure_ascii=False)
-    number = insert(desk, judgement, judgement.triple, asked["purpose"], shown, asked["probability"])
-    desk.run("DELETE FROM lease WHERE annotator = :who AND triple = :triple", triple=judgement.triple)
+    number = insert(queue, judgement, judgement.triple, asked["purpose"], shown, asked["probability"])
+    queue.run("DELETE FROM lease WHERE annotator = :who AND triple = :triple", triple=judgement.triple)
     return Recorded(number, judgement.triple)
 
 
-def _reasons_seen(desk: Desk, judgement: Judgement) -> dict[str, str]:
+def _reasons_seen(queue: LeaseQueue, judgement: Judgement) -> dict[str, str]:
     """Say whether the annotator could read reasons before this answer or only after it; nothing where there are none.
 
     Who answers the same triple again has read what was shown after the first answer.
@@ -108,16 +108,16 @@ def _reasons_seen(desk: Desk, judgement: Judgement) -> dict[str, str]:
     if not judgement.reasons:
         return {}
     sql = "SELECT 1 FROM judgement WHERE triple = :triple AND annotator = :who LIMIT 1"
-    again = desk.run(sql, triple=judgement.triple).fetchone()
+    again = queue.run(sql, triple=judgement.triple).fetchone()
     return {"reasons": "before" if again or judgement.reasons == "beside" else "after"}
 
 
-def _said_before(desk: Desk, judgement: Judgement) -> Recorded:
+def _said_before(queue: LeaseQueue, judgement: Judgement) -> Recorded:
     """Return the standing answer that says the same: two windows of one person may show the same card.
 
     One that says something else stands, and this is said.
     """
-    standing, name = _standing_of(desk, judgement.triple), desk.annotator.name
+    standing, name = _standing_of(queue, judgement.triple), queue.annotator.name
     if judgement.triple is None or standing is None:
         raise SessionError(f"{name} was not asked about triple {judgement.triple}, or took the answer back.")
     if standing["said"] == judgement.said and judgement.note in ("", standing["note"]):
@@ -130,8 +130,8 @@ def _said_before(desk: Desk, judgement: Judgement) -> Recorded:
     )
 
 
-def _standing_of(desk: Desk, triple: int | None) -> sqlite3.Row | None:
-    row: sqlite3.Row | None = desk.run(
+def _standing_of(queue: LeaseQueue, triple: int | None) -> sqlite3.Row | None:
+    row: sqlite3.Row | None = queue.run(
         "SELECT said, note, judgement.id FROM answer JOIN judgement ON judgement = judgement.id "
         "WHERE answer.triple = :triple AND answer.annotator = :who",
         triple=triple,
@@ -139,10 +139,10 @@ def _standing_of(desk: Desk, triple: int | None) -> sqlite3.Row | None:
     return row
 
 
-def find_stored(desk: Desk, judgement: Judgement) -> Recorded | None:
+def find_stored(queue: LeaseQueue, judgement: Judgement) -> Recorded | None:
     """Return what became of a judgement that the same annotator sent before under the same key; None if it is new."""
     sql = "SELECT id, triple, said FROM judgement WHERE annotator = :who AND key = :key"
-    old = desk.run(sql, key=judgement.key).fetchone()
+    old = queue.run(sql, key=judgement.key).fetchone()
     if old is None:
         return None
     if old["said"] != judgement.said or (judgement.said != "undo" and old["triple"] != judgement.triple):
@@ -151,7 +151,7 @@ def find_stored(desk: Desk, judgement: Judgement) -> Recorded | None:
 
 
 def insert(
-    desk: Desk,
+    queue: LeaseQueue,
     judgement: Judgement,
     triple: int,
     purpose: str,
@@ -160,7 +160,7 @@ def insert(
     undoes: int | None = None,
 ) -> int:
     """Write one row of history, and the standing answer that follows from it."""
-    number = desk.run(
+    number = queue.run(
         "INSERT INTO judgement (at, annotator, triple, said, purpose, key, seconds, note, shown, probability, undoes) "
         "VALUES (:at, :who, :triple, :said, :purpose, :key, :seconds, :note, :shown, :probability, :undoes)",
         **vars(judgement) | {"triple": triple, "purpose": purpose, "shown": shown, "undoes": undoes},
@@ -168,23 +168,23 @@ def insert(
     ).lastrowid
     assert number is not None
     if judgement.said != "undo":
-        _let_stand(desk, triple, judgement.said, number)
+        _let_stand(queue, triple, judgement.said, number)
     return number
 
 
-def _let_stand(desk: Desk, triple: int, said: str | None, judgement: int | None) -> None:
+def _let_stand(queue: LeaseQueue, triple: int, said: str | None, judgement: int | None) -> None:
     """Replace an annotator's standing answer to a triple; None where none stands any more."""
     # Not INSERT OR REPLACE: its silent delete fires no trigger, and the triggers count.
-    desk.run("DELETE FROM answer WHERE triple = :triple AND annotator = :who", triple=triple)
+    queue.run("DELETE FROM answer WHERE triple = :triple AND annotator = :who", triple=triple)
     if said is not None:
         sql = "INSERT INTO answer (triple, annotator, label, judgement) VALUES (:triple, :who, :label, :judgement)"
-        desk.run(sql, triple=triple, label=LABELS[said], judgement=judgement)
+        queue.run(sql, triple=triple, label=LABELS[said], judgement=judgement)
 
 
-def _undo(desk: Desk, undo: Judgement) -> Recorded:
+def _undo(queue: LeaseQueue, undo: Judgement) -> Recorded:
     """Take back a standing judgement, and put its triple in front of the annotator again."""
     wanted = "AND j.key = :undoes" if undo.undoes is not None else "AND :undoes IS NULL"
-    old = desk.run(
+    old = queue.run(
         "SELECT j.id, j.triple, j.purpose FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id "
         f"WHERE j.annotator = :who AND j.said != 'undo' AND u.id IS NULL {wanted} ORDER BY j.id DESC LIMIT 1",
         undoes=undo.undoes,
@@ -192,20 +192,20 @@ def _undo(desk: Desk, undo: Judgement) -> Recorded:
     if old is None:
         given = "" if undo.undoes is None else " Your standing answers are under “My answers”."
         raise SessionError(f"There is nothing to undo.{given}")
-    number = insert(desk, undo, old["triple"], old["purpose"], undoes=old["id"])
-    _restore_answer(desk, old["triple"])
+    number = insert(queue, undo, old["triple"], old["purpose"], undoes=old["id"])
+    _restore_answer(queue, old["triple"])
     # The triple of an imported judgement, or of the owner's decision, was leased to nobody: it is not leased now.
     if old["purpose"] in ("new", "shared", "again"):
-        desk.lease([old["triple"]], old["purpose"], in_front=True)
+        queue.lease([old["triple"]], old["purpose"], in_front=True)
     return Recorded(number, old["triple"])
 
 
-def _restore_answer(desk: Desk, triple: int) -> None:
+def _restore_answer(queue: LeaseQueue, triple: int) -> None:
     """Make the last judgement that is not taken back the standing answer; where all are, there is none."""
-    standing = desk.run(
+    standing = queue.run(
         "SELECT j.said, j.id FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id WHERE j.annotator = :who "
         "AND j.triple = :triple AND j.said != 'undo' AND u.id IS NULL "
         "ORDER BY j.id DESC LIMIT 1",
         triple=triple,
     ).fetchone()
-    _let_stand(desk, triple, *(standing or (None, None)))
+    _let_stand(queue, triple, *(standing or (None, None)))

@@ -33,7 +33,7 @@ from actc.data.triples import Annotations, BoolArray, ScoredTriples
 from actc.decide.list_test import Demand
 from actc.errors import FileError, OptionError, SessionError, check_choice
 from actc.session.agreement import Votes, combine
-from actc.session.ask import TASK, Annotator, Desk, Task, drop_from_plan, lease_clock, put_tasks
+from actc.session.ask import TASK, Annotator, LeaseQueue, Task, drop_from_plan, lease_clock, put_tasks
 from actc.session.cards import plain, sentence
 from actc.session.judge_store import tidy_name
 from actc.session.names import FILE, Names
@@ -246,15 +246,15 @@ class Session:
         judgements = self._with_shown(judgements)
 
         def work(connection: sqlite3.Connection) -> tuple[list[Recorded], list[Task]]:
-            desk = Desk(connection, annotator, *times)
-            done = [record(desk, one, settings.show_score) for one in judgements]
+            queue = LeaseQueue(connection, annotator, *times)
+            done = [record(queue, one, settings.show_score) for one in judgements]
             if relation is not None:
-                desk.release_others(relation)
+                queue.release_others(relation)
             if count and relation is not None:
-                desk.top_up_relation(count, budget, relation)
+                queue.top_up_relation(count, budget, relation)
             elif count:
-                desk.top_up(count, budget, overlap)
-            return done, desk.tasks(count, relation)
+                queue.top_up(count, budget, overlap)
+            return done, queue.tasks(count, relation)
 
         return self.store.write(work)
 
@@ -284,17 +284,17 @@ class Session:
         """
         owner, judgement = self.annotator(OWNER), Judgement(said, triple, key, note=note)
         with self.store.transaction() as connection:
-            desk = Desk(connection, owner)
+            queue = LeaseQueue(connection, owner)
             if unasked is not None:
                 put_tasks(connection, [unasked])
                 drop_from_plan(connection, [unasked])
             task = connection.execute("SELECT probability FROM task WHERE triple = ?", (triple,)).fetchone()
             if task is None or said == "undo":
                 raise SessionError(f"Triple {triple} was not judged in this session.")
-            stored = find_stored(desk, judgement)
+            stored = find_stored(queue, judgement)
             if stored is not None:
                 return stored
-            number = insert(desk, judgement, triple, "settle", probability=task["probability"])
+            number = insert(queue, judgement, triple, "settle", probability=task["probability"])
         return Recorded(number, triple)
 
     def unsettle(self, key: str, undoes: str | None = None) -> Recorded:
@@ -314,7 +314,7 @@ class Session:
     def annotations(self) -> Annotations:
         """Return one label per triple that people judged, by majority, and how each was asked."""
         found = combine(self.votes())
-        told = {
+        selected = {
             triple: how
             for triple, *how in self.store.rows(
                 "SELECT task.triple, asked, within, chance, round, group_concat(DISTINCT name), min(judgement.at) "
@@ -323,7 +323,7 @@ class Session:
                 "WHERE label IS NOT NULL GROUP BY task.triple"
             )
         }
-        columns = list(zip(*(told[row] for row in found.rows.tolist()), strict=True)) or [()] * 6
+        columns = list(zip(*(selected[row] for row in found.rows.tolist()), strict=True)) or [()] * 6
         asked, within, who = (np.array(columns[at], dtype=object) for at in (0, 1, 4))
         try:
             chance = np.array(columns[2], dtype=np.float64)  # None becomes NaN

@@ -82,8 +82,8 @@ def page_words(settings: Settings) -> dict[str, Any]:
     return asdict(sought) | (of_audit if settings.design else of_session)
 
 
-def turn(said: Annotations) -> Annotations:
-    """Turn answers to "is it true?" into answers to "is it wrong?"."""
+def invert_labels(said: Annotations) -> Annotations:
+    """Return answers to "is it true?" as answers to "is it wrong?"."""
     return replace(said, labels=~said.labels)
 
 
@@ -98,4 +98,4 @@ def read_sought(session: Session, part: Part) -> tuple[Annotations, JudgeAnswers
         machines = replace(
             machines, rows=machines.rows[mine] - start, judges=machines.judges[mine], signals=machines.signals[mine]
         )
-    return (turn(people), replace(machines, signals=-machines.signals)) if part.wrong else (people, machines)
+    return (invert_labels(people), replace(machines, signals=-machines.signals)) if part.wrong else (people, machines)

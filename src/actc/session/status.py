@@ -229,13 +229,13 @@ def agreement(session: Session) -> dict[str, Any]:
         {"first": name[a], "second": name[b], "cohen": kappa}
         for (a, b), kappa in sorted(found.pairs.items())[:MOST_PAIRS]
     ]
-    told = {
+    measures = {
         "shared": found.shared,
         "fleiss": found.fleiss,
         "krippendorff": found.krippendorff,
         "pairs": pairs,
     }
-    return in_json(told, words=False)  # type: ignore[no-any-return]
+    return in_json(measures, words=False)  # type: ignore[no-any-return]
 
 
 def own_answers(session: Session, annotator: Annotator, most: int) -> list[dict[str, Any]]:

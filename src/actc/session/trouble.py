@@ -14,19 +14,19 @@ from actc.errors import ActcError, say_failure
 TROUBLE = "trouble.txt"
 
 
-def tell_trouble(folder: Path, error: Exception) -> str:
+def write_trouble(folder: Path, error: Exception) -> str:
     """Write down why planning failed, if there is room for it; return the sentence."""
     try:
-        told = str(error) if isinstance(error, ActcError) else say_failure(error)
+        message = str(error) if isinstance(error, ActcError) else say_failure(error)
     except Exception:  # no fault of the world's
-        told = f"a fault in actc: {type(error).__name__}: {error}"
-    sentence = " ".join(told.split())
+        message = f"a fault in actc: {type(error).__name__}: {error}"
+    sentence = " ".join(message.split())
     with suppress(OSError):
         (folder / TROUBLE).write_text(sentence + "\n", encoding="utf-8", errors="replace")
     return sentence
 
 
-def end_trouble(folder: Path) -> None:
+def remove_trouble(folder: Path) -> None:
     """Say that planning goes on."""
     with suppress(OSError):
         (folder / TROUBLE).unlink(missing_ok=True)
