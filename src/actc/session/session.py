@@ -323,6 +323,7 @@ class Session:
                 "WHERE label IS NOT NULL GROUP BY task.triple"
             )
         }
+        found = found.take(np.isin(found.rows, list(selected)))  # one may be taken back between the two reads
         columns = list(zip(*(selected[row] for row in found.rows.tolist()), strict=True)) or [()] * 6
         asked, within, who = (np.array(columns[at], dtype=object) for at in (0, 1, 4))
         try:
