@@ -19,9 +19,9 @@ from actc.session import OWNER, Session
 from actc.session.ask import Task
 from actc.session.cards import plain, sentence
 from actc.session.names import Names
-from actc.session.reasons import name_marked
 from actc.session.record import LABELS
 from actc.session.status import picture
+from actc.session.texts import name_marked
 from actc.web.studio.project import Project
 
 MEMORY, THREADS = "256MB", "2"
