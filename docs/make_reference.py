@@ -1,18 +1,12 @@
-"""Write docs/reference.md from the code: every command with its help, every public name with its docstring.
-
-python docs/make_reference.py
-"""
+"""The page of commands, choices and files, from the code: site_pages.py asks for it when the site is built."""
 
 from __future__ import annotations
 
 import inspect
-import re
-from pathlib import Path
 from typing import Any
 
 import click
 
-import actc
 from actc.bench.draws import DRAWS
 from actc.cli.main import commands
 from actc.data.metrics import METRICS
@@ -23,7 +17,6 @@ from actc.methods.estimate_labels import ESTIMATORS
 from actc.methods.named import METHODS
 from actc.methods.select_triples import SELECTORS
 
-HERE = Path(__file__).parent
 FILES = """## Files
 
 Tables are TSV, CSV or Parquet, by their names; the first three columns are always `head`, `relation` and `tail`.
@@ -89,29 +82,9 @@ def describe_command(name: str, command: click.Command) -> str:
     return f"### `actc {name}`\n\n```text\n{command.get_help(context)}\n```\n"
 
 
-def describe_name(name: str) -> str:
-    """Return a public name's signature and docstring, and those of its public methods."""
-    thing = getattr(actc, name)
-    if not callable(thing):
-        return f"### `actc.{name}`\n\n{name} maps names to methods; see [the methods](#methods).\n"
-    parts = [f"### `actc.{name}`\n", _block(name, thing)]
-    if inspect.isclass(thing):
-        ours = [kind for kind in reversed(thing.__mro__) if kind.__module__.startswith("actc")]
-        for key, member in {key: member for kind in ours for key, member in vars(kind).items()}.items():
-            function = getattr(member, "__func__", member)
-            if not key.startswith("_") and inspect.isfunction(function):
-                parts.append(_block(f"{name}.{key}", function))
-    return "\n".join(parts)
-
-
 def _twins() -> str:
     rows = [f"| `actc {name}` | {', '.join(f'`actc.{twin}`' for twin in twins)} |" for name, twins in TWINS.items()]
     return "| command | in Python |\n| --- | --- |\n" + "\n".join(rows) + "\n"
-
-
-def _block(name: str, thing: Any) -> str:
-    signature = re.sub(r"<function (\S+) at \w+>", r"\1", str(inspect.signature(thing)).replace("'", ""))
-    return f"```text\n{name}{signature}\n\n{inspect.getdoc(thing) or ''}\n```\n"
 
 
 def describe_choices(title: str, choices: dict[str, Any]) -> str:
@@ -127,12 +100,11 @@ def _first_line(choice: Any) -> str:
 
 def reference() -> str:
     """Return the whole page."""
-    public = [name for name in actc.__all__ if name != "__version__"]
     return "\n".join(
         [
             "# Reference",
             "",
-            "Written by `docs/make_reference.py` from the code; a test fails when it is out of date.",
+            "From the code, when the site is built.",
             "",
             "## Commands",
             "",
@@ -140,7 +112,6 @@ def reference() -> str:
             "## Python",
             "",
             _twins(),
-            *(describe_name(name) for name in public),
             "## Choices",
             "",
             describe_choices("Methods", METHODS),
@@ -154,7 +125,3 @@ def reference() -> str:
             ),
         ]
     )
-
-
-if __name__ == "__main__":
-    (HERE / "reference.md").write_text(reference(), encoding="utf-8")

@@ -7,6 +7,7 @@ MkDocs calls this as a hook. Links between pages are written for a reader of the
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -17,6 +18,7 @@ import actc
 ROOT = Path(__file__).parent.parent
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 PYTHON = PurePosixPath("docs/python.md")
+REFERENCE = PurePosixPath("docs/reference.md")
 
 
 SECTIONS = {"docs/how-to": "How to", "docs": "Explanation"}
@@ -41,6 +43,7 @@ def on_files(files: Files, config: Any) -> Files:
         name = path.relative_to(ROOT).as_posix()
         site.append(File.generated(config, name, abs_src_path=str(path)))
     site.append(File.generated(config, str(PYTHON), content=python_page()))
+    site.append(File.generated(config, str(REFERENCE), content=reference_page()))
     return site
 
 
@@ -68,3 +71,9 @@ def python_page() -> str:
     names = [name for name in actc.__all__ if name != "__version__"]
     blocks = [f"::: actc.{name}\n" for name in names]
     return "\n".join(["# Python", "", "Everything that `import actc` offers, from the docstrings.", "", *blocks])
+
+
+def reference_page() -> str:
+    """Return the page of commands, choices and files."""
+    page: str = runpy.run_path(str(ROOT / "docs" / "make_reference.py"))["reference"]()
+    return page
