@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def serve_page(session: Path, annotators: tuple[str, ...], host: str, port: int,
     from actc.cli.show_session import print_links
 
     try:
-        from actc.web.serve import link_to_open, open_when_listening, serve
+        from actc.web.serve import browsing, link_to_open, serve
     except ModuleNotFoundError:
         raise OptionError("This actc comes without the annotation page; judge in the terminal: --terminal.") from None
 
@@ -50,6 +51,7 @@ def serve_page(session: Path, annotators: tuple[str, ...], host: str, port: int,
         if not quiet:
             print_links(links, host not in ("127.0.0.1", "localhost", "::1"))
         if browser and sys.stdout.isatty():
-            open_when_listening(link_to_open(links))
+            ending.enter_context(browsing(link_to_open(links), session))
 
-    serve(session, annotators, host, port, announce, lambda line: click.echo(line, err=True))
+    with ExitStack() as ending:
+        serve(session, annotators, host, port, announce, lambda line: click.echo(line, err=True))

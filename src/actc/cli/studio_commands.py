@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -29,7 +30,8 @@ def studio_command(folder: Path, host: str, port: int, browser: bool, quiet: boo
     FOLDER holds the projects; it is made if it is not there, with a first project to try.
     """
     try:
-        from actc.web.serve import open_when_listening
+        from actc.web.serve import browsing
+        from actc.web.studio.project import HIDDEN
         from actc.web.studio.serve import serve_studio
     except ModuleNotFoundError:
         raise OptionError("This actc comes without pages; each step is a command: actc --help.") from None
@@ -38,9 +40,10 @@ def studio_command(folder: Path, host: str, port: int, browser: bool, quiet: boo
         if not quiet:
             click.echo(f"The studio is here; whoever has this address may use it:\n  {link}\nCtrl-C ends it.")
         if browser and sys.stdout.isatty():
-            open_when_listening(link)
+            ending.enter_context(browsing(link, folder / HIDDEN))
 
-    serve_studio(folder, host, port, announce)
+    with ExitStack() as ending:
+        serve_studio(folder, host, port, announce)
 
 
 COMMANDS = [studio_command]

@@ -181,8 +181,10 @@ def short_name(identifier: str) -> str:
     """Return what to call an id that has no name: the end of an IRI, the text of a literal, else the id itself."""
     if re.match(r"https?://", identifier):
         return unquote(re.split(r"[/#]", identifier.rstrip("/#"))[-1]).replace("_", " ") or identifier
-    literal = re.fullmatch(r'"(.+)"(@[\w-]+|\^\^<[^>]+>)?', identifier, re.DOTALL)
-    return literal[1] if literal else identifier
+    # One pattern for all of a literal would begin anew at every quote of a long text.
+    text, _, kind = identifier.rpartition('"')
+    is_literal = len(text) > 1 and text[0] == '"' and re.fullmatch(r"(@[\w-]+|\^\^<[^>]+>)?", kind)
+    return text[1:] if is_literal else identifier
 
 
 def _overlap(ours: frozenset[str], theirs: frozenset[str]) -> float:

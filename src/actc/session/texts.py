@@ -8,7 +8,6 @@ that were added later show too. Cards show both kinds, and machine judges read t
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -20,7 +19,6 @@ from actc.data.triples import ScoredTriples
 from actc.errors import FileError
 from actc.session.names import FILE, REASONS, SOURCE, Names, write_texts
 
-MARKED = re.compile(r"\[\[(.*?)\]\]")
 COLUMN = "source"
 MOST_TEXT = 4000
 """Characters of one text that are kept."""
@@ -56,7 +54,9 @@ def reasons_of(names: Names, triples: Iterable[int | None]) -> list[tuple[str, .
 
 def name_marked(text: str, names: Names) -> str:
     """Replace ids in double brackets by names."""
-    return MARKED.sub(lambda found: names.of(found[1]).name, text)
+    *marked, rest = text.split("]]")  # a pattern would look for this end anew from every beginning
+    parts = (part.partition("[[") for part in marked)
+    return "".join(before + (names.of(id).name if mark else "]]") for before, mark, id in parts) + rest
 
 
 def write_sources(folder: Path, pool: ScoredTriples, table: str | Path) -> None:

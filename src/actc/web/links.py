@@ -1,7 +1,7 @@
 """Secret links: one per annotator and one for the owner, made from the session's own secret.
 
-A link's token is a keyed hash of the name it stands for, and of how often it was made anew. So links stay the same over
-restarts, and nothing about them needs to be stored beside the secret and that number.
+A link's token is the annotator's number and a keyed hash of the name it stands for, and of how often it was made anew.
+So links stay the same over restarts, and nothing about them needs to be stored beside the secret and that count.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from actc.data.files import ordinary
@@ -33,7 +34,6 @@ class Links:
 
     secret: bytes
     root: str = ""
-    _seen: dict[bytes, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, folder: Path, root: str = "") -> Links:
@@ -50,7 +50,7 @@ class Links:
         """Return the secret part of an annotator's link."""
         # No name holds a line break, so nobody's first link is another's later one.
         later = f"\n{annotator.link}" if annotator.link else ""
-        return self._sign(f"{annotator.kind}:{annotator.name}{later}")
+        return f"{annotator.id}-{self._sign(f'{annotator.kind}:{annotator.name}{later}')}"
 
     def path(self, annotator: Annotator) -> str:
         """Return the path of an annotator's link."""
@@ -61,21 +61,13 @@ class Links:
         return f"actc_{self._sign('cookie')[:8].replace('-', 'x').replace('_', 'y')}_{role}"
 
     def find(self, session: Session, token: str, kind: str) -> Annotator | None:
-        """Return whose token it is, if it still is.
-
-        Whose it was is remembered by a digest of it, so that no request hashes everybody's; that it is theirs now is
-        looked up and compared, in constant time, every time: the link may be void, or made anew by somebody else.
-        """
-        digest = hashlib.sha256(token.encode("utf-8", "replace")).digest()
-        known = self._seen.get(digest)
-        found = None
-        for annotator in session.annotators(known):
+        """Return whose token it is, if it still is: the link may be void, or made anew."""
+        number = re.match("[0-9]{1,9}-", token)
+        for annotator in session.annotators(int(number[0][:-1])) if number else []:
             same = hmac.compare_digest(self.token(annotator).encode(), token.encode("utf-8", "replace"))
             if same and annotator.kind == kind and annotator.link >= 0:
-                found = annotator
-        if found is not None:
-            self._seen[digest] = found.id
-        return found
+                return annotator
+        return None
 
     def _sign(self, text: str) -> str:
         digest = hmac.new(self.secret, text.encode(), hashlib.sha256).digest()

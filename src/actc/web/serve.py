@@ -6,8 +6,11 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from html import escape
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from actc.errors import OptionError, needing
@@ -110,6 +113,14 @@ def link_to_open(links: Sequence[tuple[str, str]]) -> str:
     return links[1 if alone else 0][1]
 
 
-def open_when_listening(link: str) -> None:
-    """Open a link in a browser, soon: the socket listens already, so the page waits rather than fails."""
-    threading.Timer(0.5, webbrowser.open, (link,)).start()
+@contextmanager
+def browsing(link: str, folder: Path) -> Iterator[None]:
+    """Open a link in a browser, soon, by way of a file that leads to it and is there as long as this lasts.
+
+    What a browser is started with, everybody on the machine can read; the file, the user alone.
+    """
+    with NamedTemporaryFile("w", encoding="utf-8", dir=folder, prefix="open-", suffix=".html") as file:
+        file.write(f'<meta charset="utf-8"><meta http-equiv="refresh" content="0; url={escape(link)}">')
+        file.flush()
+        threading.Timer(0.5, webbrowser.open, (Path(file.name).absolute().as_uri(),)).start()
+        yield

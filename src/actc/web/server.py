@@ -175,15 +175,8 @@ async def enter_as_owner(request: Request, token: Annotated[str, Path(max_length
 def _welcome(request: Request, token: str, kind: str, role: str, target: str) -> Response:
     links = links_of(request)
     if links.find(session_of(request), token, kind) is None:
-        raise wrong_link(request, "This link is not valid, or not any more. Ask the owner of the session for yours.")
+        raise HTTPException(404, "This link is not valid, or not any more. Ask the owner of the session for yours.")
     return welcome(request, links.cookie(role), token, links.root, target)
-
-
-def wrong_link(request: Request, sentence: str) -> HTTPException:
-    """Return what to say to somebody with a link that opens nothing; who guesses many is told to wait."""
-    if request.app.state.guesses.allows(request.client.host if request.client else ""):
-        return HTTPException(404, sentence)
-    return HTTPException(429, "Too many wrong links; wait a minute.", {"Retry-After": "60"})
 
 
 def welcome(request: Request, cookie: str, token: str, root: str, target: str) -> Response:
@@ -232,7 +225,6 @@ def create_app(session: Session, host: str = "127.0.0.1", root: str = "", back: 
     app.state.people = (None, False, 0.0, {})
     app.state.aside = ThreadPoolExecutor(1, "aside")
     app.state.paces = Bucket(rate=50, burst=200)
-    app.state.guesses = Bucket(rate=1 / 6, burst=20)
     app.state.files = read_files("actc.web")
     app.add_middleware(Gate, hosts=loopback_names(host))
     for router in (judging, owning, pages):
@@ -256,7 +248,7 @@ def _sorry(request: Request, error: Exception) -> Response:
     path = request.url.path.removeprefix(root)
     if not asks_for_page or path.startswith(("/api", "/files")):
         return JSONResponse({"detail": error.detail}, error.status_code, error.headers)
-    title = {404: "There is no such page", 429: "Please wait"}.get(error.status_code, "This did not work")
+    title = "There is no such page" if error.status_code == 404 else "This did not work"
     if path.startswith(("/j/", "/o/", "/s/")) and error.status_code == 404:
         title = "This link does not work"
     text = "" if error.detail == "Not Found" else error.detail

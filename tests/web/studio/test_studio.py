@@ -42,12 +42,6 @@ def test_every_route_of_the_studio_wants_the_link(client):
     assert not Path(client.app.state.studio.folder, "words-and-what-they-mean", "files", "x.tsv").exists()
 
 
-def test_wrong_links_are_counted(client):
-    answers = [stranger(client).get("/s/no").status_code for _ in range(25)]
-    assert answers[0] == 404
-    assert answers[-1] == 429
-
-
 @pytest.mark.parametrize(
     "headers",
     [

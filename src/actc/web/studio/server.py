@@ -23,8 +23,8 @@ from actc.session.start import add_session_names
 from actc.session.start_audit import find_audit
 from actc.web.common import Strict
 from actc.web.files import read_files, send_file
-from actc.web.gate import REPORT_POLICY, Bucket, Gate, loopback_names, name_for_others
-from actc.web.server import add_refusals, welcome, wrong_link
+from actc.web.gate import REPORT_POLICY, Gate, loopback_names, name_for_others
+from actc.web.server import add_refusals, welcome
 from actc.web.studio.commands import (
     Target,
     audit_folder,
@@ -365,7 +365,7 @@ async def enter(request: Request, token: Annotated[str, InPath(max_length=64)]) 
     """Let whoever has the studio's link in."""
     studio: Studio = request.app.state.studio
     if not studio.opens(token):
-        raise wrong_link(request, "This link is not valid. The terminal in which the studio runs shows the right one.")
+        raise HTTPException(404, "This link is not valid. The terminal in which the studio runs shows the right one.")
     return welcome(request, studio.cookie, token, "", "/")
 
 
@@ -389,7 +389,6 @@ def create_studio(folder: Any, host: str = "127.0.0.1") -> FastAPI:
 
     app = FastAPI(title="actc studio", version=__version__, openapi_url=None, lifespan=running)
     app.state.studio = studio
-    app.state.guesses = Bucket(rate=1 / 6, burst=20)
     app.state.files = read_files("actc.web", "actc.web.studio")
     app.add_middleware(Gate, hosts=loopback_names(host), uploads=MOST_UPLOAD)
     for router in (ROUTES, deciding, PAGES):
