@@ -32,7 +32,7 @@ from actc.decide.against_facts import weigh_against_facts
 from actc.decide.estimate import Estimates, estimate_share
 from actc.decide.guarantee import LIST, BegunRound, DrawnRound, Guarantee, Ranking, error_left
 from actc.decide.judge_answers import JudgeAnswers
-from actc.decide.judge_heed import Heeded
+from actc.decide.judge_model import JudgeAdjustedFit
 from actc.decide.list_test import TUNED, Demand, answers_needed
 from actc.decide.places import Places, find_places
 from actc.decide.together import Together, decide_together
@@ -205,7 +205,7 @@ class Case:
             lifted = p[order] + 2.0 * triples.relations[order]  # each relation above the one before it
             p = p.copy()
             p[order] = np.maximum.accumulate(lifted) - 2.0 * triples.relations[order]
-        if self.heeded is not None and self.heeded.probabilities is not None:
+        if self.heeded is not None:
             rows, spoken = self._judged_rows(triples)
             p[rows] = self.heeded.probabilities[spoken]
         return p
@@ -288,11 +288,11 @@ class Case:
         return Thresholds(names, cuts, np.inf, own)
 
     @cached_property
-    def heeded(self) -> Heeded | None:
+    def heeded(self) -> JudgeAdjustedFit | None:
         """The fit with what judges add to it; None where there are none."""
         if not len(self.judged) or self.fit.probabilities(self.pool) is None:
             return None
-        return Heeded(self.found_method, self.pool, self.annotations, self.known, self.fit, self.judged)
+        return JudgeAdjustedFit(self.found_method, self.pool, self.annotations, self.known, self.fit, self.judged)
 
     def without_judges(self) -> Case:
         """Return the same case, its fit among it, as if no machine had judged."""
@@ -421,7 +421,6 @@ class Case:
         if self.heeded is not None:
             assert probability is not None
             rows, spoken = self._judged_rows(triples)
-            assert self.heeded.probabilities is not None
             probability[rows] = self.heeded.probabilities[spoken]
             by[rows[accepted[rows] != (probability[rows] >= self.least)]] = "judges"
             accepted[rows] = probability[rows] >= self.least

@@ -103,7 +103,7 @@ def _compare(case: Case) -> tuple[JudgeLine, ...]:
     counts = np.bincount(case.judged.judges, minlength=len(case.judged.names)).tolist()
     compared = compare_judges(case.annotations, case.judged)
     return tuple(
-        JudgeLine(name, count, compared[name].compared, compared[name].right, weight.own, weight.spread)
-        for name, count, weight in zip(case.judged.names, counts, case.heeded.weights.judges, strict=True)
+        JudgeLine(name, count, compared[name].compared, compared[name].right, *case.heeded.weight(judge))
+        for judge, (name, count) in enumerate(zip(case.judged.names, counts, strict=True))
         if count
     )
