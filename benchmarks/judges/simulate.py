@@ -17,8 +17,6 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from actc.decide.discrepancy import answers_left_out
-from actc.decide.expect import answers_above
 
 from actc.bench.cells import read_cell
 from actc.data.metrics import brier, calibration_error
@@ -110,8 +108,7 @@ def measure(
     rows = random.permutation(len(pool))[:count]
     answers = Annotations(rows, truth[rows]).drawn_at_random(pool)
     plain = Case(pool, answers, known, "pooled-evidence-rndm:move=false")
-    told = answers_left_out(plain.posterior, answers)
-    took = answers_above(plain.posterior, told, plain.thresholds.cuts_and_default)
+    took = plain.foreseen >= 0.5
     alone = clopper_pearson(int((took == answers.labels).sum()), count)  # of accuracy, by people's answers and no model
     found = []
     for quality, reading, judged in judges(pool, truth, random, graded):
@@ -121,7 +118,7 @@ def measure(
         about: dict[str, Any] = {
             "cell": name, "quality": quality, "reading": reading, "repeat": repeat, "answers": count,
             "judge_accuracy": float(((judged.signals > 0) == truth).mean()),
-            "weight": case.heeded.weights.judges[0].own, "alone_low": alone.low, "alone_high": alone.high,
+            "weight": case.heeded.weight(0)[0], "alone_low": alone.low, "alone_high": alone.high,
         }  # fmt: skip
         for label, one in (("without", plain), ("with", case)):
             p, accepted = one.decisions.probability, one.decisions.accepted
@@ -132,11 +129,12 @@ def measure(
                 f"ece_{label}": calibration_error(truth[rest], p[rest]),
             }
         for kind, one in (("thresholds", plain), ("heeded", case)):
-            overall = one.expectation.overall
+            assert one.estimates is not None
             for quantity, value in quality_of(one.decisions.accepted, truth).items():
-                low, high = overall.interval(quantity)
-                told = {"decisions": kind, "quantity": quantity, "truth": value, "share": overall.middle(quantity)}
-                found.append(about | told | {"low": low, "high": high})
+                share = one.estimates.overall[quantity]
+                assert share is not None
+                told = {"decisions": kind, "quantity": quantity, "truth": value, "share": share.middle}
+                found.append(about | told | {"low": share.low, "high": share.high})
     return found
 
 

@@ -25,7 +25,8 @@ from actc.decide.judge_answers import JudgeAnswers
 
 FIELDS = ("list", "scores", "judges", "answers", "repeat", "accuracy", "auc", "brier", "constant")
 ANSWERS = (0, 20, 50, 100)
-JUDGES = (1, 3, 14)
+GRID = ((14, "none"), (14, "mean vote"), (3, "none"), (1, "none"))
+"""How many of the judges, drawn at random, and the pool's scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +95,13 @@ def main() -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(FIELDS)
         for name, facts in make_lists(judged):
-            for scores in ("none", "mean vote"):
-                for judges in JUDGES:
-                    for answers in ANSWERS:
-                        found = [measure(facts, scores, judges, answers, repeat) for repeat in range(options.repeats)]
-                        for repeat, row in enumerate(found):
-                            writer.writerow([name, scores, judges, answers, repeat, *(f"{one:.4f}" for one in row)])
-                        means = " ".join(f"{one:.3f}" for one in np.mean(found, axis=0))
-                        print(f"{name}, scores {scores}, {judges} judges, {answers} answers: {means}", flush=True)
+            for judges, scores in GRID:
+                for answers in ANSWERS:
+                    found = [measure(facts, scores, judges, answers, repeat) for repeat in range(options.repeats)]
+                    for repeat, row in enumerate(found):
+                        writer.writerow([name, scores, judges, answers, repeat, *(f"{one:.4f}" for one in row)])
+                    means = " ".join(f"{one:.3f}" for one in np.mean(found, axis=0))
+                    print(f"{name}, scores {scores}, {judges} judges, {answers} answers: {means}", flush=True)
 
 
 if __name__ == "__main__":

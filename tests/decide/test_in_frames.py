@@ -110,3 +110,57 @@ def test_no_questions_and_answers_without_a_label_are_refused_in_a_sentence(pool
             pick_triples(pool, 5, answers=unanswered)
     nobody = asked.assign(label=np.nan).head(0)
     assert accept_triples(pool, nobody).equals(accept_triples(pool))
+
+
+def frame_of_judges(pool, labels, count=3, quality=0.85):
+    """Return what simulated judges answer about every triple, in pandas."""
+    random, columns = np.random.default_rng(2), pd.DataFrame(pool.columns())
+    said = [np.where(random.random(len(pool)) < quality, labels, ~labels) for _ in range(count)]
+    return pd.concat([columns.assign(judge=f"judge {at}", label=one) for at, one in enumerate(said)])
+
+
+def right(accepted, pool, labels):
+    found = np.zeros(len(pool), dtype=bool)
+    found[pool.find(*(accepted[name] for name in TRIPLE))] = True
+    return (found == labels).mean()
+
+
+def test_judges_decide_in_one_call_and_need_no_score():
+    pool, labels, _ = make_truth(1000, 3)
+    heard = frame_of_judges(pool, labels)
+    answers = pool.to_frame("pandas").assign(label=labels).sample(30, random_state=0)
+    alone = right(accept_triples(pool, answers), pool, labels)
+    assert right(accept_triples(pool, answers, judges=heard), pool, labels) > alone
+    bare = pool.to_frame("pandas")[TRIPLE]
+    accepted = accept_triples(bare, answers, judges=heard)
+    assert right(accepted, pool, labels) > 0.88
+    assert set(accepted["by"]) == {"person", "method", "judges"}
+    assert right(accept_triples(bare, judges=heard), pool, labels) > 0.85
+    with pytest.raises(TableError):
+        accept_triples(bare, answers)
+
+
+def test_judges_may_give_probabilities_and_answer_twice():
+    pool, labels, _ = make_truth(300, 3)
+    answers = pool.to_frame("pandas").assign(label=labels).head(30)
+    heard = frame_of_judges(pool, labels, 1).assign(probability=lambda frame: np.where(frame["label"], 0.9, 0.2))
+    expected = accept_triples(pool, answers, judges=heard)
+    assert accept_triples(pool, answers, judges=heard.drop(columns="label")).equals(expected)
+    changed = heard.assign(label=~heard["label"], probability=1 - heard["probability"])
+    assert accept_triples(pool, answers, judges=pd.concat([changed, heard])).equals(expected)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("head", "nobody"), ("probability", 1.5), ("probability", "much"), ("label", "maybe")]
+)
+def test_a_judge_s_answer_that_cannot_be_read_is_refused(pool, labels, column, value):
+    heard = frame_of_judges(pool, labels, 1).assign(probability=0.7).astype(object).reset_index(drop=True)
+    heard.loc[3, column] = value
+    with pytest.raises(RowError) as refused:
+        accept_triples(pool, judges=heard)
+    assert refused.value.row == 3
+
+
+def test_answers_of_judges_without_a_word_are_refused(pool, labels):
+    with pytest.raises(TableError):
+        accept_triples(pool, judges=frame_of_judges(pool, labels).drop(columns="label"))

@@ -186,12 +186,17 @@ def export_command(session: Path, overwrite: bool, quiet: bool, **options: Any) 
 
 @click.command(
     "import",
-    epilog=examples("actc import my-session labels.tsv --annotator Ada", "actc import my-session label-studio.json"),
+    epilog=examples(
+        "actc import my-session labels.tsv --annotator Ada",
+        "actc import my-session label-studio.json",
+        "actc import my-session judges.tsv --judge",
+    ),
 )
 @click.argument("session", type=PATH)
 @click.argument("judgements", type=PATH)
 @click.option("--annotator", help="Whose judgements they are, where the file does not tell.")
 @click.option("--owner", is_flag=True, help="Take what the file's owner decided as your own decisions.")
+@click.option("--judge", is_flag=True, help="Machines' answers: head, relation, tail, judge, label or probability.")
 @allow_method_option
 @quiet_option
 def import_command(session: Path, judgements: Path, quiet: bool, **options: Any) -> None:

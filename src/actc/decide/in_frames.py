@@ -8,18 +8,22 @@ The pool may come from anywhere: a frame, a file that was read, a model's own pr
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import numpy as np
 
 from actc.data.constraints import Constraints
-from actc.data.frames import IDS, are_integers, kind_of, make_frame, read_ids
+from actc.data.frames import IDS, are_integers, kind_of, make_frame, read_frame, read_ids, read_optional
 from actc.data.triples import Annotations, ScoredTriples, Triples
 from actc.decide.case import Case
+from actc.decide.judge_answers import JudgeAnswers
 from actc.decide.list_test import Demand
 from actc.decide.pick import pick_draws, pick_next
 from actc.errors import OptionError, TableError
 from actc.methods.named import find_method, warn_of_scores
+
+LOG = logging.getLogger("actc")
 
 
 def pick_triples(
@@ -27,6 +31,7 @@ def pick_triples(
     count: int = 50,
     *,
     answers: Any = None,
+    judges: Any = None,
     precision: float | None = None,
     confidence: float = 0.9,
     method: str = "pooled",
@@ -47,6 +52,8 @@ def pick_triples(
         How many.
     answers : data frame, optional
         What was judged before: head, relation, tail, label (1 or 0); these are not asked again.
+    judges : data frame, optional
+        What machines answered, as :func:`accept_triples` takes it; then the pool needs no score.
     precision, confidence : float
         Draw from the list that is tested for this precision, with this confidence. Let some answers teach first, ten
         or so; then draw, and give all answers to :func:`accept_triples`.
@@ -61,12 +68,12 @@ def pick_triples(
     """
     if count < 1:
         raise OptionError(f"{count} questions are none; ask for at least 1.")
-    triples = _as_pool(pool)
+    triples, heard = _as_pool(pool, judges)
     judged, found = _as_answers(triples, answers), find_method(method)
     warn_of_scores(found, triples)
     random = np.random.default_rng([seed, len(judged)])
     demand = None if precision is None else Demand(precision, confidence)
-    case = Case(triples, judged, known, method, demand=demand)
+    case = Case(triples, judged, known, method, heard, demand)
     picks = pick_next(case, count, random) if demand is None else pick_draws(case, demand, count, random)
     how = {name: getattr(picks, name) for name in ("asked", "within", "chance", "round")}
     size = np.full(len(picks), len(triples))
@@ -78,6 +85,7 @@ def accept_triples(
     pool: Any,
     answers: Any = None,
     *,
+    judges: Any = None,
     method: str = "pooled",
     known: ScoredTriples | None = None,
     precision: float | None = None,
@@ -97,6 +105,9 @@ def accept_triples(
         The candidates.
     answers : data frame, optional
         What was judged: head, relation, tail, label (1 or 0), and how it was asked, as :func:`pick_triples` says.
+    judges : data frame, optional
+        What machines answered: head, relation, tail, judge, and label (1 or 0) or probability. What they are worth is
+        learnt from the answers of people. With judges the pool needs no score.
     method : str
         A name in ``METHODS``; the pooled ones need no answers.
     known : ScoredTriples, optional
@@ -120,12 +131,17 @@ def accept_triples(
     >>> actc.accept_triples(pool, answers, method="localopt-acc")["head"].tolist()
     ['c', 'd']
     """
-    triples = _as_pool(pool)
+    triples, heard = _as_pool(pool, judges)
     judged = _as_answers(triples, answers)
     warn_of_scores(find_method(method), triples)
+    if len(heard) and not len(judged):
+        LOG.warning(
+            "No person answered, so neither the share of true triples nor what the judges are worth is known: the order "
+            "is theirs, and about half is taken as true. Twenty answers to triples drawn at random settle it."
+        )
     demand = None if precision is None else Demand(precision, confidence)
     rules = Constraints() if constraints is None else constraints
-    case = Case(triples, judged, known, method, demand=demand, constraints=rules, facts=facts)
+    case = Case(triples, judged, known, method, heard, demand, constraints=rules, facts=facts)
     return _frame_like(pool, case.decisions.columns(), library)
 
 
@@ -138,8 +154,16 @@ def _frame_like(pool: Any, columns: dict[str, Any], library: str | None) -> Any:
     return make_frame(columns, library or kind_of(pool))
 
 
-def _as_pool(pool: Any) -> ScoredTriples:
-    return pool if isinstance(pool, ScoredTriples) else ScoredTriples.from_frame(pool)
+def _as_pool(pool: Any, judges: Any) -> tuple[ScoredTriples, JudgeAnswers]:
+    """Read the pool, and what judges answered about it; without a score all have the same one."""
+    if isinstance(pool, ScoredTriples):
+        triples = pool
+    elif judges is None or read_optional(pool, ("score",)):
+        triples = ScoredTriples.from_frame(pool)
+    else:
+        ids = read_frame(pool, IDS)
+        triples = ScoredTriples.from_columns(*ids, np.zeros(len(ids[0])))
+    return triples, JudgeAnswers.none() if judges is None else JudgeAnswers.from_frame(triples, judges)
 
 
 def _as_answers(triples: ScoredTriples, answers: Any) -> Annotations:

@@ -17,10 +17,11 @@ from actc.data.answers import Use, explain_unused
 from actc.data.deliver import write_beside
 from actc.data.files import answer_columns, load_json, open_text, read_answers, write_text, write_triples
 from actc.data.triples import ASKED, Annotations, ScoredTriples, Triples, encode_columns
+from actc.decide.judge_answers import read_judge_answers
 from actc.errors import FileError, OptionError, SessionError
 from actc.session.ask import Annotator, LeaseQueue, Task, drop_from_plan, put_tasks
 from actc.session.cards import plain, sentence
-from actc.session.judge_store import MOST_NAME
+from actc.session.judge_store import MOST_NAME, ReplyStore
 from actc.session.plan import Planner, task_of
 from actc.session.record import LABELS, Judgement, find_stored, insert
 from actc.session.session import OWNER, Session
@@ -106,7 +107,12 @@ class Imported(NamedTuple):
 
 
 def import_judgements(
-    session: str | Path | Session, judgements: str | Path, *, annotator: str | None = None, owner: bool = False
+    session: str | Path | Session,
+    judgements: str | Path,
+    *,
+    annotator: str | None = None,
+    owner: bool = False,
+    judge: bool = False,
 ) -> Imported:
     """Bring judgements into a session, as ``actc import`` does.
 
@@ -124,6 +130,8 @@ def import_judgements(
     owner : bool
         Take what an owner decided, by the file, as decisions of this session's owner; otherwise such lines are refused:
         anybody can write a file.
+    judge : bool
+        These are answers of machines: a table with head, relation, tail, judge, and label (1 or 0) or probability.
 
     Returns
     -------
@@ -131,6 +139,11 @@ def import_judgements(
         How many were new (``added``), and what is to be said of the others (``notes``).
     """
     opened = session if isinstance(session, Session) else Session(session)
+    if judge:
+        if annotator is not None or owner:
+            raise OptionError("--judge takes the names of judges from the file; leave out --annotator and --owner.")
+        judged = read_judge_answers(judgements, opened.read_pool())
+        return Imported(ReplyStore(opened.folder, create=True).add_answers(judged))
     added = read_judgements(opened, Path(judgements), annotator, owner)
     Planner(opened).step()  # so that status tells what these answers buy
     return added

@@ -19,7 +19,7 @@ from actc.data.deliver import try_to_lock
 from actc.data.sqlite import database_address
 from actc.decide.judge_answers import JudgeAnswers
 from actc.errors import FileError, OptionError
-from actc.session.replies import Question, Reply
+from actc.session.replies import Question, Reply, key_of
 
 FILE = "judges.sqlite"
 VERSION = 4
@@ -140,6 +140,19 @@ class ReplyStore:
                 )
                 yield reply
 
+    def add_answers(self, judged: JudgeAnswers) -> int:
+        """Store answers that judges gave elsewhere, once however often; return how many were new."""
+        before = sum(self.counts().values())
+        for judge, name in enumerate(judged.names):
+            mine = judged.judges == judge
+            replies = (
+                (Question(row, key_of("import", row, signal), {}), _reply_of(signal))
+                for row, signal in zip(judged.rows[mine].tolist(), judged.signals[mine].tolist(), strict=True)
+            )
+            for _ in self.keep(self.add_judge(name), replies):
+                pass
+        return sum(self.counts().values()) - before
+
     def counts(self) -> dict[str, int]:
         """Return how many triples each judge was asked about, by its name; of a change of prompt, each time."""
         return dict(
@@ -157,3 +170,8 @@ class ReplyStore:
         said, p = table[:, 2] == 1, table[:, 3]
         codes = table[:, :2].astype(np.int64)
         return JudgeAnswers.of(codes[:, 0], codes[:, 1], said, np.where(p < 0, np.nan, p), tuple(names))
+
+
+def _reply_of(signal: float) -> Reply:
+    """Return the reply behind a signal: a plain yes or no has no probability."""
+    return Reply("true" if signal > 0 else "false", None if abs(signal) == 1 else (1 + signal) / 2)
