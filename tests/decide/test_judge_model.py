@@ -80,9 +80,7 @@ def test_a_judge_upside_down_is_believed_upside_down():
 def test_the_same_judge_under_two_names_counts_once():
     truth, logits = draw_truth()
     said = yes_or_no(truth, 0.8)
-    assert shifts(np.column_stack([said, said]), logits, truth) == pytest.approx(
-        shifts(said, logits, truth), abs=0.05
-    )
+    assert shifts(np.column_stack([said, said]), logits, truth) == pytest.approx(shifts(said, logits, truth), abs=0.05)
 
 
 def test_with_many_answers_the_weights_are_those_of_scikit_learn():

@@ -125,7 +125,7 @@ def test_what_people_judged_comes_first_and_tells_how_far_to_trust_it(session, t
 @pytest.mark.parametrize("which", list(CHOICES))
 def test_each_choice_of_triples_is_what_it_says(session, tmp_path, which):
     let_people_answer(session, 20)
-    judge_triples(session, program=command(tmp_path), which=which, count=60, share=0.5)
+    judge_triples(session, program=command(tmp_path), which=which, count=60)
     with sqlite3.connect(session.folder / "judges.sqlite") as connection:
         asked = np.array([row[0] for row in connection.execute("SELECT triple FROM reply")])
     case = find_case(session).case
@@ -139,30 +139,32 @@ def test_each_choice_of_triples_is_what_it_says(session, tmp_path, which):
         assert np.abs(p[new] - 0.5).max() <= np.abs(p[others] - 0.5).min()
 
 
-def test_a_function_of_ones_own_judges(session, tmp_path, monkeypatch):
-    (tmp_path / "my_rules.py").write_text("def judge(told):\n    return told['score'] > 0.5\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    run = actc.judge_triples(session.folder, script="my_rules:judge", which="random", share=0.25)
-    assert (run.judge, run.answered) == ("my_rules:judge", 60)
+def test_answers_of_judges_come_from_a_file_once(session, tmp_path):
+    signals = np.where(POOL.scores > 0.5, 1, 0)
+    columns = {**POOL.columns(), "judge": np.array(["a", "b"] * 120, dtype=object), "label": signals}
+    write_triples(tmp_path / "judges.tsv", columns)
+    for expected in (240, 0):
+        assert actc.import_judgements(session, tmp_path / "judges.tsv", judge=True).added == expected
     judged = ReplyStore(session.folder).answers()
+    assert judged.names == ("a", "b")
     assert ((judged.signals > 0) == (POOL.scores[judged.rows] > 0.5)).all()
+    assert find_case(session).case.heeded is not None
+    assert not len(session.annotations())
 
 
-@pytest.mark.parametrize("body", ["raise RuntimeError('no\\x1b[31m luck')", "exit(3)", "return 1 / 0"])
-def test_a_function_that_fails_is_one_sentence(session, tmp_path, monkeypatch, body):
-    name = f"rules_{len(body)}"
-    (tmp_path / f"{name}.py").write_text(f"def judge(told):\n    {body}\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ActcError, match=rf"{name}:judge") as failure:
-        judge_triples(session, script=f"{name}:judge", which="all")
-    assert str(failure.value).isprintable()
-
-
-def test_a_module_that_fails_when_it_is_imported_is_one_sentence(session, tmp_path, monkeypatch):
-    (tmp_path / "broken_rules.py").write_text("raise RuntimeError('not today')")
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ActcError, match=r"'broken_rules'.*not today"):
-        judge_triples(session, script="broken_rules:judge", which="all")
+@pytest.mark.parametrize(
+    "line", ["h\tr\tt\ta\t1", "{first}\ta\tmaybe", "{first}\ta\t"], ids=["unknown", "no label", "empty"]
+)
+def test_a_file_of_judges_that_cannot_be_read_changes_nothing(untouched, tmp_path, line):
+    first = "\t".join(POOL.triple(0))
+    path = tmp_path / "judges.tsv"
+    path.write_text("head\trelation\ttail\tjudge\tlabel\n" + line.format(first=first) + "\n")
+    if line.endswith("\t"):  # no answer
+        assert actc.import_judgements(untouched, path, judge=True).added == 0
+    else:
+        with pytest.raises(FileError, match="line 2"):
+            actc.import_judgements(untouched, path, judge=True)
+    assert not len(ReplyStore(untouched.folder).answers())
 
 
 @pytest.mark.parametrize("program", ["yes", "cat /dev/zero", "sh -c 'while :; do echo {}; done'"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from actc.cli.parts import PATH, allow_method_option, examples, look_here, progress_bar, quiet_option
+from actc.cli.parts import PATH, allow_method_option, examples, progress_bar, quiet_option
 
 
 @click.command(
@@ -16,31 +16,27 @@ from actc.cli.parts import PATH, allow_method_option, examples, look_here, progr
         "actc judge my-session --program 'python judge.py'",
         "actc judge my-session --url http://127.0.0.1:8080/v1 --model local --which all --jobs 8",
         "actc judge my-session --url https://models.example/v1 --model large --key-from MODEL_KEY --limit 500",
-        "actc judge my-session --script rules:judge --which accepted",
     ),
 )
 @click.argument("session", type=PATH)
 @click.option("--program", help="A command that judges: JSON lines in, JSON lines out.")
 @click.option("--url", help="A server that speaks the OpenAI chat protocol, on this machine or elsewhere.")
 @click.option("--model", help="The server's name for the model.")
-@click.option("--script", callback=look_here, help="A function of your own, module:function.")
 @click.option(
     "--which",
     default="doubtful",
     show_default=True,
     help="Besides what people judged: doubtful, accepted, random or all.",
 )
-@click.option("--count", type=int, help="How many of those at most. [default: 1,000 doubtful ones, else all]")
-@click.option("--share", default=0.1, show_default=True, help="With --which random: the share of all triples.")
+@click.option("--count", type=int, help="How many of those at most. [default: 1,000 doubtful or random ones, else all]")
 @click.option("--prompt", type=PATH, help="What a model is asked: a text with fields in braces.")
 @click.option("--texts", type=PATH, help="The text that each candidate was taken from: head, relation, tail, source.")
 @click.option("--key-from", metavar="NAME", help="The environment variable that holds the server's key.")
-@click.option("--name", help="What to call the judge. [default: the model's, program's or function's name]")
+@click.option("--name", help="What to call the judge. [default: the model's or program's name]")
 @click.option("--jobs", default=4, show_default=True, help="Requests at the same time.")
 @click.option("--retries", default=5, show_default=True, help="How often a failed request is tried again.")
 @click.option("--timeout", default=120.0, show_default=True, help="Seconds to wait for a reply.")
 @click.option("--limit", default=10_000, show_default=True, help="Requests in this run at most, retries among them.")
-@click.option("--most-tokens", default=300, show_default=True, help="How much a model may write.")
 @click.option(
     "--way",
     type=click.Choice(["tokens", "schema", "text"]),

@@ -47,13 +47,13 @@ def pick_triples(
     Parameters
     ----------
     pool : ScoredTriples, or data frame with the columns head, relation, tail and score
-        The candidates.
+        The candidates; beside judges a frame needs no score.
     count : int
         How many.
     answers : data frame, optional
         What was judged before: head, relation, tail, label (1 or 0); these are not asked again.
     judges : data frame, optional
-        What machines answered, as :func:`accept_triples` takes it; then the pool needs no score.
+        What machines answered, as :func:`accept_triples` takes it.
     precision, confidence : float
         Draw from the list that is tested for this precision, with this confidence. Let some answers teach first, ten
         or so; then draw, and give all answers to :func:`accept_triples`.
@@ -102,12 +102,12 @@ def accept_triples(
     Parameters
     ----------
     pool : ScoredTriples, or data frame with the columns head, relation, tail and score
-        The candidates.
+        The candidates; beside judges a frame needs no score.
     answers : data frame, optional
         What was judged: head, relation, tail, label (1 or 0), and how it was asked, as :func:`pick_triples` says.
     judges : data frame, optional
         What machines answered: head, relation, tail, judge, and label (1 or 0) or probability. What they are worth is
-        learnt from the answers of people. With judges the pool needs no score.
+        learnt from the answers of people.
     method : str
         A name in ``METHODS``; the pooled ones need no answers.
     known : ScoredTriples, optional
@@ -136,8 +136,8 @@ def accept_triples(
     warn_of_scores(find_method(method), triples)
     if len(heard) and not len(judged):
         LOG.warning(
-            "No person answered, so neither the share of true triples nor what the judges are worth is known: the order "
-            "is theirs, and about half is taken as true. Twenty answers to triples drawn at random settle it."
+            "No person answered, so neither the share of true triples nor what the judges are worth is known: the "
+            "order is theirs, and about half is taken as true. Twenty answers to triples drawn at random settle it."
         )
     demand = None if precision is None else Demand(precision, confidence)
     rules = Constraints() if constraints is None else constraints

@@ -64,7 +64,9 @@ class JudgeAnswers:
         if (rows < 0).any():
             at = int(np.argmax(rows < 0))
             raise RowError(at, f"the triple {named.triple(at)} is not among the candidates; leave it out.")
-        probability = _as_probabilities(answers["probability"]) if "probability" in answers else np.full(len(rows), np.nan)
+        probability = (
+            _as_probabilities(answers["probability"]) if "probability" in answers else np.full(len(rows), np.nan)
+        )
         label = np.asarray(as_labels(answers["label"]), dtype=np.float64) if "label" in answers else probability
         names, judges = np.unique([str(name) for name in as_list(judge)], return_inverse=True)
         said = np.flatnonzero(~np.isnan(label) & (label != 0.5))
@@ -110,4 +112,5 @@ def read_judge_answers(path: str | Path, pool: Triples) -> JudgeAnswers:
     with rows_named_by(layout):
         with open_database() as connection:
             found = connection.execute(f"SELECT {layout.texts(names)} FROM {layout.source}").fetchnumpy()
-        return JudgeAnswers.from_frame(pool, {name: np.ma.filled(found[name], None) for name in names})
+        cells = {name: np.where(np.ma.getmaskarray(found[name]), None, found[name]) for name in names}
+        return JudgeAnswers.from_frame(pool, cells)

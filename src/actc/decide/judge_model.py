@@ -1,4 +1,4 @@
-"""P(true) by a method's fit and machine judges: a logistic regression on the answers of people, which stay the only labels.
+"""P(true) by a method's fit and machine judges: a logistic regression; people's answers stay the only labels.
 
 Its terms are the log-odds of the method, a constant, what all judges answer on the mean, and each judge's own answers.
 Before any answer of people judges are believed a little on the mean, and no judge more than another. How far single

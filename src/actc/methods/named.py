@@ -216,7 +216,7 @@ def import_named(module: str, attribute: str, wanted: str) -> Any:
     ----------
     module, attribute : str
     wanted : str
-        What it is imported for, as errors say it: ``--script``.
+        What it is imported for, as errors say it.
     """
     try:
         found = importlib.import_module(module)

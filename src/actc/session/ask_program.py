@@ -1,4 +1,4 @@
-"""A program, or a function of the user's own, as judge."""
+"""A program as judge."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import json
 import shlex
 import subprocess
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
 from actc.errors import ActcError, OptionError
-from actc.methods.named import import_named
-from actc.session.replies import MOST_REASON, NO_ANSWER, Question, Reply, printable, read_reply
+from actc.session.replies import NO_ANSWER, Question, Reply, read_reply
 
 MOST_SENSELESS, MOST_LINE = 1000, 1_000_000
 """Lines in a row that answer nothing, after which a program is ended; the longest line."""
@@ -99,28 +98,3 @@ def _read_line(line: bytes) -> tuple[int | None, Reply]:
         return int(told["triple"]), read_reply(told)
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         return None, NO_ANSWER
-
-
-def ask_script(name: str, questions: Iterable[Question]) -> Iterator[tuple[Question, Reply]]:
-    """Put questions to a function of the user's own, ``module:function``, one after the other.
-
-    It is given what a program reads as a line, and returns what a program writes, or just true, false or "unsure".
-    It is imported only for a name that the user gave, never for one out of a file.
-    """
-    module, _, attribute = name.partition(":")
-    if not module or not attribute:
-        raise OptionError(f"--script: {name!r} names no function; write module:function.")
-    function: Callable[[dict[str, Any]], Any] = import_named(module, attribute, "--script")
-    if not callable(function):
-        raise OptionError(f"--script: {name} is no function.")
-    for question in questions:
-        yield question, read_reply(_run_foreign(name, function, dict(question.told)))
-
-
-def _run_foreign(name: str, function: Callable[..., Any], *given: Any) -> Any:
-    """Run the user's own code; whatever it raises is one sentence."""
-    try:
-        return function(*given)
-    except (Exception, SystemExit) as error:
-        why = printable(f"{type(error).__name__}: {error}")[:MOST_REASON]
-        raise ActcError(f"--script: {name} failed ({why}); what it said before that is kept.") from error

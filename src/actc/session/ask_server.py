@@ -25,6 +25,8 @@ MOST_BYTES = 1_000_000
 MOST_TOKENS = 10**9
 FIRST_WAIT, MOST_WAIT = 0.5, 60.0
 """Seconds before the first retry, doubled each time; and the longest."""
+MOST_WRITTEN = 300
+"""Tokens that a model may write."""
 MOST_TOP = 20
 """Words that a server is asked to tell the probabilities of: as many as most allow."""
 SCHEMA = {
@@ -82,8 +84,6 @@ class Server:
         How often a request that failed is tried again.
     timeout : float
         Seconds to wait for a whole reply.
-    most_tokens : int
-        How much the model may write.
     limit : int
         Requests in all, retries among them.
     way : str
@@ -97,7 +97,6 @@ class Server:
     jobs: int = 4
     retries: int = 5
     timeout: float = 120.0
-    most_tokens: int = 300
     limit: int = 10_000
     way: str = ""
 
@@ -111,7 +110,7 @@ class Server:
             raise OptionError(f"--url: {self.url!r} is no address such as http://127.0.0.1:8080/v1.")
         if "@" in parts.netloc:
             raise OptionError("--url has a password in it; name an environment variable with --key-from instead.")
-        for name, least in (("jobs", 1), ("retries", 0), ("limit", 1), ("most_tokens", 1)):
+        for name, least in (("jobs", 1), ("retries", 0), ("limit", 1)):
             if getattr(self, name) < least:
                 raise OptionError(f"{name} must be at least {least}, not {getattr(self, name)}.")
         if not 0 < self.timeout < float("inf"):
@@ -133,7 +132,7 @@ class Server:
         answer, more = WAYS[self.way]
         text = fill_prompt(self.prompt, {**question.told, "answer": answer})
         messages = [{"role": "user", "content": text}]
-        return {"model": self.model, "messages": messages, "temperature": 0, "max_tokens": self.most_tokens} | more
+        return {"model": self.model, "messages": messages, "temperature": 0, "max_tokens": MOST_WRITTEN} | more
 
 
 def read_key(name: str | None) -> str:

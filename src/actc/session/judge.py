@@ -19,7 +19,7 @@ from actc.decide.case import Case
 from actc.errors import ChoiceError, OptionError, check_choice
 from actc.session.agreement import Reliability, measure_reliability
 from actc.session.ask import Task
-from actc.session.ask_program import ask_program, ask_script, split_command
+from actc.session.ask_program import ask_program, split_command
 from actc.session.ask_server import WAYS, Server, Traffic, ask_server, read_key
 from actc.session.cards import make_card, plain
 from actc.session.find_case import session_case
@@ -100,10 +100,8 @@ def judge_triples(
     program: str | None = None,
     url: str | None = None,
     model: str | None = None,
-    script: str | None = None,
     which: str = "doubtful",
     count: int | None = None,
-    share: float = 0.1,
     prompt: str | Path | None = None,
     key_from: str | None = None,
     name: str | None = None,
@@ -111,7 +109,6 @@ def judge_triples(
     retries: int = 5,
     timeout: float = 120.0,
     limit: int = 10_000,
-    most_tokens: int = 300,
     way: str | None = None,
     texts: str | Path | None = None,
     progress: Progress = ignore_progress,
@@ -128,26 +125,20 @@ def judge_triples(
         A command that reads JSON lines and writes JSON lines.
     url, model : str, optional
         A server that speaks the OpenAI chat protocol, and its name for the model.
-    script : str, optional
-        A function of your own, module:function; it is imported.
     which : {"doubtful", "accepted", "random", "all"}
         Which triples, besides those that people judged.
     count : int, optional
-        How many of them at most; 1,000 of the doubtful ones, else all.
-    share : float
-        With "random", the share of all triples.
+        How many of them at most; 1,000 of the doubtful or random ones, else all.
     prompt : path, optional
         A text with fields, for a model; see ``actc.session.prompt``.
     key_from : str, optional
         The environment variable that holds the server's key.
     name : str, optional
-        What to call the judge; the model's, program's or function's name if not given.
+        What to call the judge; the model's or program's name if not given.
     jobs, retries, timeout
         Requests at a time, tries after the first, seconds to wait for a reply.
     limit : int
         Requests in this run at most, retries among them; also the most lines that a program is given.
-    most_tokens : int
-        How much a model may write.
     way : {"tokens", "schema", "text"}, optional
         How a server answers: by the probabilities of its first word, by an object of a given form, or by any text; if
         not given, the first of these that it can, found out once.
@@ -157,7 +148,7 @@ def judge_triples(
         Told how many are done, and of how many.
     """
     session = session if isinstance(session, Session) else Session(session)
-    _check_choice(program, url, model, script)
+    _check_choice(program, url, model)
     if way is not None and way not in WAYS:
         raise ChoiceError("way to ask", way, WAYS)
     if limit < 1:
@@ -165,17 +156,15 @@ def judge_triples(
     text, traffic, began = read_prompt(prompt), Traffic(limit), time.monotonic()
     ask: Callable[[Iterable[Question]], Replies]
     if url is not None:
-        server = Server(url, model or "", text, read_key(key_from), jobs, retries, timeout, most_tokens, limit)
-    elif program is not None:
-        split_command(program)
-        ask = partial(ask_program, program)
+        server = Server(url, model or "", text, read_key(key_from), jobs, retries, timeout, limit)
     else:
-        ask = partial(ask_script, script or "")
+        split_command(program or "")
+        ask = partial(ask_program, program or "")
     if texts is not None:
         write_sources(session.folder, session.read_pool(), texts)
-    tasks = choose_triples(session, which, count, share)
+    tasks = choose_triples(session, which, count)
     store = ReplyStore(session.folder, create=True)
-    judge = " ".join((name or _name_of(program, model, script)).split())
+    judge = " ".join((name or _name_of(program, model)).split())
     if url is not None:
         judge = name_asked(judge, text)
     number = store.add_judge(judge)
@@ -241,17 +230,17 @@ class Fresh:
             yield question
 
 
-def _check_choice(program: str | None, url: str | None, model: str | None, script: str | None) -> None:
-    if sum(one is not None for one in (program, url, script)) != 1:
-        raise OptionError("Say who judges, one of: --program 'CMD', --url URL --model NAME, --script module:function.")
+def _check_choice(program: str | None, url: str | None, model: str | None) -> None:
+    if (program is None) == (url is None):
+        raise OptionError("Say who judges, one of: --program 'CMD', or --url URL --model NAME.")
     if (url is None) != (model is None):
         raise OptionError("--url and --model go together: where the server is, and its name for the model.")
 
 
-def _name_of(program: str | None, model: str | None, script: str | None) -> str:
+def _name_of(program: str | None, model: str | None) -> str:
     if program is not None:
         return " ".join(word.rpartition("/")[2] for word in split_command(program)[:2])[:MOST_NAME]
-    return (model or script or "")[:MOST_NAME]
+    return (model or "")[:MOST_NAME]
 
 
 def name_asked(name: str, prompt: str) -> str:
@@ -262,30 +251,28 @@ def name_asked(name: str, prompt: str) -> str:
     return name[: MOST_NAME - len(mark)] + mark
 
 
-def choose_triples(session: Session, which: str, count: int | None, share: float) -> list[Task]:
+def choose_triples(session: Session, which: str, count: int | None) -> list[Task]:
     """Return the triples for a judge: what people judged, then those asked for, best first where they have an order."""
     check_choice("choice of triples", which, CHOICES)
     if count is not None and count < 0:
         raise OptionError(f"--count: {count} triples cannot be; give 0 or more.")
-    if not 0 < share <= 1:
-        raise OptionError(f"--share is a share between 0 and 1, not {share}.")
     case = session_case(session)
     labels = case.annotations
-    chosen = CHOICES[which](case, share, session.settings.seed) if count != 0 else labels.rows[:0]
-    most = count if count is not None else MOST_DOUBTFUL if which == "doubtful" else None
+    chosen = CHOICES[which](case, session.settings.seed) if count != 0 else labels.rows[:0]
+    most = count if count is not None else MOST_CHOSEN if which in ("doubtful", "random") else None
     more = chosen[~np.isin(chosen, labels.rows)]
     return [task_of(case.pool, row, "") for row in (*labels.rows.tolist(), *more[:most].tolist())]
 
 
-MOST_DOUBTFUL = 1000
+MOST_CHOSEN = 1000
 
 
-def find_accepted(case: Case, share: float, seed: int) -> IntArray:
+def find_accepted(case: Case, seed: int) -> IntArray:
     """Return the rows that are accepted so far."""
     return np.flatnonzero(case.decisions.accepted) if case.fit.thresholds is not None else np.zeros(0, dtype=np.int64)
 
 
-def find_doubtful(case: Case, share: float, seed: int) -> IntArray:
+def find_doubtful(case: Case, seed: int) -> IntArray:
     """Return all rows, the most doubtful first."""
     p = case.fit.probabilities(case.pool)
     if p is None:
@@ -293,21 +280,20 @@ def find_doubtful(case: Case, share: float, seed: int) -> IntArray:
     return np.argsort(np.abs(p - 0.5), kind="stable")
 
 
-def draw_share(case: Case, share: float, seed: int) -> IntArray:
-    """Return rows drawn at random; a larger share holds the smaller one."""
-    count = round(share * len(case.pool))
-    return np.random.default_rng([seed, 16]).permutation(len(case.pool))[: max(count, 1)]
+def shuffle(case: Case, seed: int) -> IntArray:
+    """Return all rows in random order; more of them hold the fewer."""
+    return np.random.default_rng([seed, 16]).permutation(len(case.pool))
 
 
-def take_all(case: Case, share: float, seed: int) -> IntArray:
+def take_all(case: Case, seed: int) -> IntArray:
     """Return every row."""
     return np.arange(len(case.pool))
 
 
-CHOICES: dict[str, Callable[[Case, float, int], IntArray]] = {
+CHOICES: dict[str, Callable[[Case, int], IntArray]] = {
     "doubtful": find_doubtful,
     "accepted": find_accepted,
-    "random": draw_share,
+    "random": shuffle,
     "all": take_all,
 }
 
