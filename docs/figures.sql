@@ -209,17 +209,14 @@ SELECT seconds, cpu_seconds, peak_mb, server_peak_mb FROM stores WHERE rows = 10
 SELECT max(seconds) FILTER (what = 'fetch'), max(seconds) FILTER (what = 'publish'), max(seconds) FILTER (what = 'withdraw')
 FROM stores WHERE rows = 1_000_000 AND same;
 
--- Judges that say how sure they are.
-CREATE VIEW graded AS SELECT * FROM 'benchmarks/judges/graded.csv';
-CREATE MACRO judged(c, q, r) AS (SELECT 100 * accuracy_with FROM graded WHERE cell = c AND quality = q AND reading = r AND answers = 100);
+-- Language models as judges of real facts, without a score.
+CREATE VIEW language_models AS SELECT list, answers, 100 * avg(accuracy) AS accuracy, avg(auc) AS auc, 100 * avg("constant") AS same
+FROM 'benchmarks/real/judges.csv' WHERE judges = 14 AND scores = 'none' GROUP BY ALL;
 -- docs/how-to/machine-judges.md: | {} | {:.1f} | {:.1f} | {:.1f} | {:.1f} |
-SELECT ltrim(quality, '0'), judged('codex-m', quality, 'yes or no'), judged('codex-m', quality, 'graded'),
-judged('umls-top', quality, 'yes or no'), judged('umls-top', quality, 'graded')
-FROM (SELECT unnest(['0.5', '0.7', '0.8', '0.9', '0.95']) AS quality);
--- docs/how-to/machine-judges.md: costs at most {:.2f} points on the three graphs
-SELECT 100 * max(accuracy_without - accuracy_with) FROM graded WHERE quality IN ('0.5', 'echo') AND reading = 'graded';
--- docs/how-to/machine-judges.md: read as yes or no at most {:.2f}
-SELECT 100 * max(accuracy_without - accuracy_with) FROM graded WHERE quality IN ('0.5', 'echo') AND reading = 'yes or no';
+SELECT list, max(same) FILTER (answers = 50), max(accuracy) FILTER (answers = 20), max(accuracy) FILTER (answers = 50),
+max(accuracy) FILTER (answers = 100) FROM language_models GROUP BY list;
+-- docs/how-to/machine-judges.md: (area under the curve {:.2f})
+SELECT auc FROM language_models WHERE list = '85% true' AND answers = 100;
 
 -- docs/scale.md: Of a million candidates the first page takes less than 200 ms of processor time
 SELECT bool_and(processor < 200 AND candidates = 1000000) FROM 'benchmarks/studio/table.csv' WHERE what LIKE 'first page%';
