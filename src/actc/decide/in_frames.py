@@ -161,8 +161,8 @@ def _as_pool(pool: Any, judges: Any) -> tuple[ScoredTriples, JudgeAnswers]:
     elif judges is None or read_optional(pool, ("score",)):
         triples = ScoredTriples.from_frame(pool)
     else:
-        ids = read_frame(pool, IDS)
-        triples = ScoredTriples.from_columns(*ids, np.zeros(len(ids[0])))
+        heads, relations, tails = read_frame(pool, IDS)
+        triples = ScoredTriples.from_columns(heads, relations, tails, np.zeros(len(heads)))
     return triples, JudgeAnswers.none() if judges is None else JudgeAnswers.from_frame(triples, judges)
 
 

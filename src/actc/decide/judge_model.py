@@ -136,7 +136,7 @@ def _find_mode(
         weights, now = weights - size * step, new
     curvature = hessian(weights)
     volume = float(np.linalg.slogdet(curvature * np.outer(deviations, deviations))[1])
-    return weights, np.linalg.inv(curvature), -now - 0.5 * volume
+    return weights, np.asarray(np.linalg.inv(curvature), dtype=np.float64), -now - 0.5 * volume
 
 
 @dataclass(frozen=True, eq=False)
