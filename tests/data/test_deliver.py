@@ -183,6 +183,37 @@ def test_a_link_a_pipe_or_a_device_is_never_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "precious").read_text() == "precious"
 
 
+@pytest.mark.parametrize("leftover", ["lock", "folder"])
+def test_a_planted_link_in_a_leftover_folder_makes_no_file_elsewhere(tmp_path: Path, leftover: str) -> None:
+    folder, elsewhere = tmp_path / "shared", tmp_path / "elsewhere"
+    folder.mkdir()
+    planted = folder / ".out.tsv.x.unfinished"
+    if leftover == "lock":
+        planted.mkdir()
+        (planted / "lock").symlink_to(elsewhere)
+    else:
+        elsewhere.mkdir()
+        planted.symlink_to(elsewhere)
+    with write_beside(folder / "out.tsv") as place:
+        place.write_text("whole")
+    assert (folder / "out.tsv").read_text() == "whole"
+    assert not elsewhere.exists() or not list(elsewhere.iterdir())
+
+
+def test_a_leftover_folder_of_another_user_is_left_alone(tmp_path: Path, monkeypatch) -> None:
+    leave_behind(tmp_path / "out.tsv")
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    clear_leftovers(tmp_path)
+    assert list(tmp_path.glob(".*.unfinished"))
+
+
+def test_a_link_in_the_place_of_a_lock_is_refused(tmp_path: Path) -> None:
+    (tmp_path / ".out.tsv.lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(FileError), claim(tmp_path / "out.tsv"):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_a_folder_with_foreign_files_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "thesis.doc").touch()

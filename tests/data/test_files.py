@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import gzip
 
+import duckdb
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actc.data import database
 from actc.data.constraints import Constraints
 from actc.data.deliver import write_beside
 from actc.data.files import (
@@ -323,3 +325,21 @@ def test_what_is_no_amount_in_the_environment_is_refused(monkeypatch, told):
     monkeypatch.setenv("ACTC_STUDIO_UPLOAD", told)
     with pytest.raises(OptionError, match="ACTC_STUDIO_UPLOAD.*8"):
         bytes_told("ACTC_STUDIO_UPLOAD", "8GB")
+
+
+def test_a_small_parquet_file_that_unpacks_to_more_than_memory_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "scores.parquet"
+    rows = "SELECT repeat('h', 10000) AS head, 'r' AS relation, 't' || range AS tail, 0.5 AS score FROM range(20000)"
+    duckdb.sql(f"COPY ({rows}) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
+    assert path.stat().st_size < 200_000
+    for name in ("memory_limit", "max_temp_directory_size"):
+        monkeypatch.setitem(database.LIMITS, name, "60MB")
+    with pytest.raises(FileError):
+        read_scored(path)
+
+
+def test_a_database_installs_and_loads_no_extension_by_itself():
+    names = ("autoinstall_known_extensions", "autoload_known_extensions")
+    with database.open_database() as connection:
+        found = [connection.execute(f"SELECT current_setting('{name}')").fetchone()[0] for name in names]
+    assert found == [False, False]

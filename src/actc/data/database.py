@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from typing import Any
 
 from actc.data.frames import silence
@@ -12,13 +14,25 @@ from actc.data.progress import Progress
 from actc.errors import OptionError
 
 LEAST_MEMORY = 256e6
+LIMITS = {
+    "memory_limit": "4GB",
+    "max_temp_directory_size": "20GB",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+}
+"""What a database may use: a small file can unpack to more than any machine has."""
 
 
-def open_database() -> Any:
-    """Open a database in memory, which closes at the end of a ``with`` block."""
+@contextmanager
+def open_database() -> Iterator[Any]:
+    """Open a database in memory; it has a bounded memory, a folder of its own to spill into, and installs nothing."""
     import duckdb
 
-    return silence(duckdb.connect())
+    with (
+        tempfile.TemporaryDirectory(prefix="actc-") as folder,
+        duckdb.connect(config={**LIMITS, "temp_directory": folder}) as connection,
+    ):
+        yield silence(connection)
 
 
 def parse_bytes(text: str) -> int:

@@ -12,6 +12,7 @@ import errno
 import glob
 import os
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -165,11 +166,10 @@ def alone(path: Path, told: Path | None = None) -> Iterator[None]:
         return
     name = place.with_name(f".{place.name}.{LOCK}")
     missing = [one for one in place.parents if not one.exists()]
-    refuse_odd_place(name)  # what is opened to be locked is made where it is missing
     while True:
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
-            lock = open(name, "a", encoding="ascii")  # noqa: SIM115 - closed below, after the name is gone
+            lock = open_lock(name)  # closed below, after the name is gone
         except OSError as error:
             raise FileError(f"{told} cannot be written: {(error.strerror or str(error)).lower()}.") from None
         if try_to_lock(lock) is False:
@@ -214,7 +214,7 @@ def _hidden_neighbour(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise FileError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from None
     try:
-        with open(scratch / LOCK, "w", encoding="ascii") as lock, _named_failure(path, scratch):
+        with open_lock(scratch / LOCK) as lock, _named_failure(path, scratch):
             try_to_lock(lock)
             (scratch / NEW).mkdir()
             yield scratch / NEW / place.name  # writers that look at the ending see that of the output
@@ -286,11 +286,25 @@ def clear_leftovers(folder: Path, name: str | None = None) -> None:
     """
     for scratch in folder.glob(f".{'*' if name is None else glob.escape(name)}.*{MARK}"):
         place = folder / scratch.name[1:].rsplit(".", 2)[0]
-        with suppress(OSError), open(scratch / LOCK, "a", encoding="ascii") as lock:
+        if not _is_own_folder(scratch):
+            continue
+        with suppress(OSError), open_lock(scratch / LOCK) as lock:
             if try_to_lock(lock):
                 if (scratch / OLD).exists() and not place.exists():
                     (scratch / OLD).rename(place)
                 shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _is_own_folder(place: Path) -> bool:
+    """Return True for a folder of this user's: anybody may put a link, or a folder with links in it, into /tmp."""
+    found = place.lstat()
+    return stat.S_ISDIR(found.st_mode) and (not hasattr(os, "geteuid") or found.st_uid == os.geteuid())
+
+
+def open_lock(path: Path) -> IO[str]:
+    """Open a file to lock, made where it is missing; a link is refused: it may lead to somebody's file."""
+    no_link = getattr(os, "O_NOFOLLOW", 0)
+    return open(path, "a", encoding="ascii", opener=lambda name, flags: os.open(name, flags | no_link, 0o666))
 
 
 def try_to_lock(file: IO[str]) -> bool | None:

@@ -73,11 +73,9 @@ class Store:
             return self
         return replace(self, key=other.key, user=other.user, password=other.password)
 
-    def hush(self, text: str) -> str:
-        """Take keys and passwords out of what a server says."""
-        for secret in (self.key, self.password):
-            text = text.replace(secret, "(secret)") if secret else text
-        return text
+    def quote_reply(self, text: str) -> str:
+        """Return a server's text for a message; none of a server that gets a secret, which it may repeat."""
+        return "(its text is not shown: it may have the key or the password in it)" if self.key or self.user else text
 
 
 def read_variable(option: str, name: str | None) -> str:

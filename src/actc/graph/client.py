@@ -96,7 +96,8 @@ class SparqlClient:
         with self._sent(form, f"{N_TRIPLES}, text/plain;q=0.1", PATIENCE + rows / ROWS_A_SECOND, address) as found:
             kind = found.headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind not in (N_TRIPLES, "text/plain"):
-                raise StoreError(f"{self.store} answers in {kind or 'no format'}, where N-Triples was asked for.")
+                shown = self.store.quote_reply(kind or "no format")
+                raise StoreError(f"{self.store} answers in {shown}, where N-Triples was asked for.")
             yield found.iter_bytes()
 
     def _select(self, query: str) -> list[Row]:
@@ -152,8 +153,8 @@ class SparqlClient:
         except StoreError:
             raise
         except self._errors as error:
-            told = "the answer comes too slowly" if self._http.is_closed else str(error) or type(error).__name__
-            raise RequestError(self.store.hush(told)) from None
+            reason = self.store.quote_reply(str(error)) or type(error).__name__
+            raise RequestError("the answer comes too slowly" if self._http.is_closed else reason) from None
         finally:
             end.cancel()
 
@@ -174,10 +175,11 @@ class SparqlClient:
             given = "the key" if self.store.key else "the user and the password" if self.store.user else ""
             what = f"{given} that it was given will not do" if given else ASK_WHO
             raise StoreError(f"{self.store} refuses ({code}); {what}.")
-        told = self.store.hush(" ".join(next(found.iter_bytes(2000), b"").decode("utf-8", "replace").split())[:200])
+        text = " ".join(next(found.iter_bytes(2000), b"").decode("utf-8", "replace").split())[:200]
+        reason = self.store.quote_reply(text)
         if code in (408, 425, 429) or code >= 500:
-            raise RequestError(f"{code} {told}".strip())
-        raise StoreError(f"{self.store} refuses the request ({code}): {told or 'no reason given'}")
+            raise RequestError(f"{code} {reason}".strip())
+        raise StoreError(f"{self.store} refuses the request ({code}): {reason or 'no reason given'}")
 
     def _again(self, request: Callable[[], Result]) -> Result:
         """Make a request until it succeeds, a few times at most."""
@@ -195,10 +197,11 @@ class SparqlClient:
         time.sleep(self.wait * 2**attempt)
 
 
-def refuse_odd_iri(text: str, told_by: str) -> str:
-    """Return an IRI that may stand in a query; refuse anything else."""
+def refuse_odd_iri(text: str, source: str | Store) -> str:
+    """Return an IRI that may stand in a query; refuse anything else, whether an option or a store gave it."""
     from actc.graph.terms import IRI
 
     if not re.fullmatch(IRI, text):
-        raise StoreError(f"{told_by}: {text[:200]!r} is no IRI.")
+        shown = repr(text[:200])
+        raise StoreError(f"{source}: {source.quote_reply(shown) if isinstance(source, Store) else shown} is no IRI.")
     return text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,12 +10,10 @@ from typing import Any
 import numpy as np
 
 from actc.data.database import open_database
-from actc.data.files import Layout, quote, read_failed
+from actc.data.files import Layout, read_failed
 from actc.data.triples import Triples, Vocabulary
 from actc.errors import FileError
 from actc.graph.graph import Graph, note_repeats
-
-MEMORY = "2GB"
 
 
 @contextmanager
@@ -24,8 +21,7 @@ def connect(path: Path) -> Iterator[Any]:
     """Open a database in memory that spills to a temporary folder; its errors become sentences about the file."""
     import duckdb
 
-    with tempfile.TemporaryDirectory(prefix="actc-") as folder, open_database() as connection:
-        connection.execute(f"SET memory_limit={quote(MEMORY)}; SET temp_directory={quote(folder)}")
+    with open_database() as connection:
         try:
             yield connection
         except duckdb.Error as error:

@@ -29,8 +29,6 @@ from actc.graph.terms import (
     term_columns,
 )
 
-ENTITY = re.compile(rb'<!ENTITY[^">]*"([^"]*)"?')
-MOST_ENTITY = 300
 TOO_LONG = "a line, a text or a comment in it is longer than 16 MB, or there is not enough memory; split the file."
 PARTS = ("subject", "predicate", "object")
 
@@ -81,7 +79,7 @@ def _refuse_what_xml_cannot_hold(quads: list[Any]) -> None:
 
 def _parse(path: Path, syntax: str) -> list[Any]:
     if syntax == "RDF_XML":
-        refuse_growing_entities(path, path.read_bytes())
+        refuse_doctype(path, path.read_bytes())
     try:
         check_gzip(path)
         source = {"input": gzip.decompress(path.read_bytes())} if path.suffix.lower() == ".gz" else {"path": path}
@@ -94,14 +92,10 @@ def _parse(path: Path, syntax: str) -> list[Any]:
         raise FileError(f"{path}: {TOO_LONG}") from None
 
 
-def refuse_growing_entities(path: Path, content: bytes) -> None:
-    """Refuse RDF/XML whose entities are made of others, or long: a few lines can become more than memory holds.
-
-    The parser takes nothing but UTF-8 and values in double quotes, so that all of them are found here.
-    """
-    for value in ENTITY.findall(content):
-        if b"&" in value or len(value) > MOST_ENTITY:
-            raise FileError(f"{path}: an XML entity in it is long, or made of other entities; such files are not read.")
+def refuse_doctype(path: Path, content: bytes) -> None:
+    """Refuse RDF/XML with a DOCTYPE: its entities can turn a few lines into more than memory holds."""
+    if re.search(rb"<!doctype", content, re.IGNORECASE):
+        raise FileError(f"{path}: RDF/XML with a DOCTYPE is not read; save the graph as Turtle or N-Triples.")
 
 
 def _note_graphs(quads: list[Any]) -> list[str]:

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from actc.data.files import quote_file
 from actc.data.progress import Progress
 from actc.errors import MissingExtraError, StoreError
+from actc.graph.address import Store
 from actc.graph.client import TRIES, RequestError, SparqlClient, refuse_odd_iri
 from actc.graph.encode import connect
 from actc.graph.terms import REIFIES, TERM, parse_rdf
@@ -77,21 +78,21 @@ def count_triples(client: SparqlClient, graphs: tuple[str, ...]) -> list[Part]:
         pattern = f"GRAPH <{graph}> {{ ?s ?p ?o }}" if graph else "?s ?p ?o"
         rows = client.select(f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ {pattern} }} GROUP BY ?p")
         whole = client.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {pattern} }}")
-        told = str(client.store)
-        parts = [Part(graph, refuse_odd_iri(row.get("p", ""), told), _number(row, told)) for row in rows]
-        in_all, by_relation = sum(_number(row, told) for row in whole), sum(part.rows for part in parts)
+        store = client.store
+        parts = [Part(graph, refuse_odd_iri(row.get("p", ""), store), _read_count(row, store)) for row in rows]
+        in_all, by_relation = sum(_read_count(row, store) for row in whole), sum(part.rows for part in parts)
         if in_all != by_relation:
             raise StoreError(
-                f"{told} counts {in_all:,} triples, and {by_relation:,} relation by relation; read nothing."
+                f"{store} counts {in_all:,} triples, and {by_relation:,} relation by relation; read nothing."
             )
         found += parts
     return sorted(found, key=lambda part: (part.graph, part.relation))
 
 
-def _number(row: dict[str, str], told: str) -> int:
+def _read_count(row: dict[str, str], store: Store) -> int:
     text = row.get("n", "")
     if not re.fullmatch(r"\d{1,15}", text):
-        raise StoreError(f"{told} gives {text[:50]!r} where a count was asked for.")
+        raise StoreError(f"{store} gives {store.quote_reply(repr(text[:50]))} where a count was asked for.")
     return int(text)
 
 
@@ -221,7 +222,8 @@ class _Reader:
             quads = parse_rdf("N_TRIPLES", input="\n".join(short))
         except SyntaxError as error:
             raise RequestError(
-                f"what it sends for {part.relation or 'a graph'} is no N-Triples ({error.msg})"
+                f"what it sends for {part.relation or 'a graph'} is no N-Triples "
+                f"({self.client.store.quote_reply(error.msg)})"
             ) from None
         except MissingExtraError:
             raise MissingExtraError("Reading what this store sends", "pyoxigraph", "store") from None

@@ -16,7 +16,7 @@ from typing import Any
 from actc.data.database import open_database
 from actc.data.files import COMMAS, find_comma, open_bytes, open_text, quote_file, read_failed, readable, split_line
 from actc.errors import FileError, needing
-from actc.graph.rdf import TOO_LONG, refuse_growing_entities
+from actc.graph.rdf import TOO_LONG, refuse_doctype
 from actc.graph.terms import RDFS
 
 NAME_COLUMNS = ("id", "name", "description", "types", "template")
@@ -167,7 +167,7 @@ def _statements(path: Path) -> Iterator[tuple[str, str, str, str | None]]:
     try:
         with open_bytes(path) as content:
             if syntax == pyoxigraph.RdfFormat.RDF_XML:
-                refuse_growing_entities(path, content.read())
+                refuse_doctype(path, content.read())
                 content.seek(0)
             for quad in pyoxigraph.parse(content, format=syntax, lenient=True):
                 if isinstance(quad.object, pyoxigraph.Literal) and isinstance(quad.subject, pyoxigraph.NamedNode):
