@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from actc.bench.draws import DRAWS
+from actc.bench.plans import DRAWS
 from actc.cli.main import commands
 from actc.data.metrics import METRICS
 from actc.data.triples import ASKED

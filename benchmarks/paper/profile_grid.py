@@ -13,8 +13,7 @@ import time
 from collections import Counter
 from typing import Any
 
-from actc.bench.paper.items import PAPER_METHODS
-from actc.bench.paper.run import StoredCell
+from actc.bench.paper.run import PAPER_METHODS, StoredCell
 from actc.bench.plans import Conditions, Experiment
 from actc.bench.rows import Run
 from actc.bench.runs import run_plan

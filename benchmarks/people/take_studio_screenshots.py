@@ -20,7 +20,7 @@ from tests.web.browser.conftest import wait_for
 from tests.web.studio.conftest import Command
 from tests.web.studio.test_studio_in_browser import drop, judge, next_is, slide_to
 
-from actc.bench.sample.better_graph import make_families
+from actc.bench.sample.demo import make_families
 from actc.web.studio.runs import list_runs
 
 IMAGES, GRAPH = Path("docs/images"), Path("docs/families.tsv")

@@ -21,8 +21,7 @@ from sklearn.linear_model import LogisticRegression
 
 from actc.bench.cells import Cell
 from actc.bench.datasets import load_cell
-from actc.bench.draws import draw_orders
-from actc.bench.plans import PAPER_BUDGETS
+from actc.bench.plans import PAPER_BUDGETS, draw_orders
 from actc.bench.rows import COLUMNS, Row
 from actc.bench.runs import run_experiment
 from actc.data.metrics import brier, calibration_error

@@ -18,8 +18,7 @@ import numpy as np
 from actc import METHODS, Annotations
 from actc.bench.cells import Cell
 from actc.bench.datasets import load_cell
-from actc.bench.draws import draw_orders
-from actc.bench.plans import PAPER_BUDGETS
+from actc.bench.plans import PAPER_BUDGETS, draw_orders
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -23,7 +23,7 @@ from actc.methods.named import METHODS
 if TYPE_CHECKING:
     from actc.bench.paper.run import run_paper
     from actc.bench.runs import run_experiment
-    from actc.bench.sample.run_demo import run_demo
+    from actc.bench.sample.demo import run_demo
     from actc.complete.check_run import check_graph
     from actc.complete.propose import propose_candidates
     from actc.complete.run import complete_graph
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from actc.decide.find_constraints import find_constraints
     from actc.decide.in_frames import accept_triples, pick_triples
     from actc.evidence.from_files import add_evidence
-    from actc.graph.convert_graph import convert_graph
-    from actc.graph.fetch import fetch_graph
+    from actc.graph.formats import convert_graph
     from actc.graph.publish import publish_facts, withdraw_facts
+    from actc.graph.read_sparql import fetch_graph
     from actc.methods.calibrator import Calibrator
     from actc.session import Session, Settings, start_session
     from actc.session.examine import audit_accepted, draw_audit, write_report
@@ -90,16 +90,16 @@ _MODULES = {
     "actc.decide.decide_candidates": "decide_candidates",
     "actc.evidence.from_files": "add_evidence",
     "actc.bench.runs": "run_experiment",
-    "actc.graph.convert_graph": "convert_graph",
+    "actc.graph.formats": "convert_graph",
     "actc.bench.paper.run": "run_paper",
-    "actc.bench.sample.run_demo": "run_demo",
+    "actc.bench.sample.demo": "run_demo",
     "actc.session": "Session Settings start_session",
     "actc.session.examine": "audit_accepted draw_audit write_report",
     "actc.session.exchange": "import_judgements",
     "actc.session.judge": "judge_triples",
     "actc.session.results": "export_session",
     "actc.session.start_audit": "start_audit",
-    "actc.graph.fetch": "fetch_graph",
+    "actc.graph.read_sparql": "fetch_graph",
     "actc.graph.publish": "publish_facts withdraw_facts",
     "actc.decide.calibrate": "calibrate",
     "actc.decide.in_frames": "accept_triples pick_triples",

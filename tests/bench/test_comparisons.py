@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from actc.bench.comparisons import compare_methods
-from actc.bench.measurements import Measurements
+from actc.bench.measurements import Measurements, compare_methods
 from actc.bench.rows import Run
 from actc.errors import OptionError
 

@@ -6,8 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from actc.bench.sample.demo import ANSWERS, _write_cut
-from actc.bench.sample.run_demo import run_demo
+from actc.bench.sample.demo import ANSWERS, _write_cut, run_demo
 from actc.cli.show import print_demo
 from actc.data.calibration import Calibration
 from actc.data.metrics import accuracy

@@ -7,7 +7,7 @@ from threading import Thread
 
 import pytest
 
-from actc.bench.download import fetch_file
+from actc.bench.datasets import fetch_file
 from actc.errors import FileError
 
 CONTENT = bytes(range(256)) * 2000

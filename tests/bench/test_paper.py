@@ -13,10 +13,8 @@ import pytest
 from actc.bench.measurements import Measurements, read_measurements
 from actc.bench.paper import run as paper
 from actc.bench.paper.figures import N_VALUES, draw_budgets, draw_n
-from actc.bench.paper.items import ITEMS, PAPER_METHODS, plan_runs
-from actc.bench.paper.published import load_published
-from actc.bench.paper.run import run_paper, write_paper
-from actc.bench.paper.tables import PAPER_CELLS, build_comparisons, build_paper_table, list_entries
+from actc.bench.paper.run import ITEMS, PAPER_METHODS, plan_runs, run_paper, write_paper
+from actc.bench.paper.tables import PAPER_CELLS, build_comparisons, build_paper_table, list_entries, load_published
 from actc.bench.plans import Conditions
 from actc.bench.rows import Run
 from actc.errors import ChoiceError, MissingExtraError, OptionError
@@ -240,7 +238,7 @@ def test_the_command_runs_a_method_from_a_file_in_this_folder(tmp_path):
     (tmp_path / "mine.py").write_text("from actc.methods.named import LocalOpt\nbest = LocalOpt('mine')\n")
     command = [sys.executable, "-m", "actc.cli.main", "paper", "--quick", "--repeats", "2", "--draws", "numpy"]
     command += ["--only", "table-avg", "--method", "mine:best", "--out", "look", "--jobs", "2"]
-    source = str(Path(paper.__file__).parents[2])
+    source = str(Path(paper.__file__).parents[3])
     environment = {**os.environ, "ACTC_DATA": str(data), "PYTHONPATH": source}
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
     assert "| mine:best | ours |" in (tmp_path / "look" / "table-avg.md").read_text()

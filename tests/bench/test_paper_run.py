@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from actc.bench.measurements import PAPER_METRICS, Measurements, read_measurements
-from actc.bench.paper.items import ITEMS, PAPER_METHODS
-from actc.bench.paper.run import write_paper
+from actc.bench.paper.run import ITEMS, PAPER_METHODS, write_paper
 from actc.bench.paper.tables import PAPER_CELLS
 from actc.bench.rows import Run
 

@@ -7,8 +7,7 @@ import os
 import pytest
 
 from actc.bench.cells import Cell
-from actc.bench.processes import ENVIRONMENT, run_everywhere
-from actc.bench.runs import run_experiment
+from actc.bench.runs import ENVIRONMENT, run_everywhere, run_experiment
 from tests.conftest import make_pool
 
 METHODS = ["actc-lr-rndm", "localopt-acc"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actc.bench.paper.published import PublishedKey, load_published, look_up
+from actc.bench.paper.tables import PublishedKey, load_published, look_up
 
 ROOT = Path(__file__).parents[2]
 TABLES = Path(__file__).parent / "tables.tex"  # the paper's own rows, without its text

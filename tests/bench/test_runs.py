@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from actc.bench.cells import Cell
-from actc.bench.draws import draw_orders
+from actc.bench.plans import draw_orders
 from actc.bench.rows import COLUMNS, Row, write_rows
 from actc.bench.runs import run_experiment
 from actc.cli.main import commands

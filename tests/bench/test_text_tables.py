@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from actc.bench.paper.text_tables import WRITERS, TextTable, write_latex, write_markdown
+from actc.bench.paper.tables import WRITERS, TextTable, write_latex, write_markdown
 from actc.data.pages import render
 
 TABLE = TextTable(

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from actc.cli.main import commands
+from actc.data.deliver import check_output
 from actc.data.files import write_scored, write_triples
-from actc.data.overwrite import check_output
 from actc.errors import FileError
 from actc.session import Judgement, Settings
 from tests.complete.small_graph import make_graph

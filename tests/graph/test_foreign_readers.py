@@ -8,8 +8,7 @@ import pytest
 import rdflib
 
 from actc.errors import OptionError
-from actc.graph.convert_graph import convert_graph
-from actc.graph.formats import read_graph, write_graph
+from actc.graph.formats import convert_graph, read_graph, write_graph
 from actc.graph.graph import Graph
 
 BASE = "http://example.org/"

@@ -17,7 +17,7 @@ from actc.cli.main import commands
 from actc.data.files import write_triples
 from actc.errors import FileError, OptionError, StoreError, TableError
 from actc.graph import client, sparql_target
-from actc.graph.address import Store
+from actc.graph.client import Store
 from actc.graph.formats import read_graph, write_graph
 from actc.graph.publish import publish_facts, withdraw_facts
 from tests.evidence.test_rules import make_families

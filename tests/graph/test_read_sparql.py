@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from actc.cli.main import commands
 from actc.errors import OptionError, StoreError
 from actc.graph import client
-from actc.graph.fetch import fetch_graph
 from actc.graph.formats import write_graph
+from actc.graph.read_sparql import fetch_graph
 from actc.session import Judgement, Session
 from tests.evidence.test_rules import make_families
 from tests.graph.servers import GRAPH, Faulty, cut, dripping, dump, is_triples, load, no_fault, oxigraph

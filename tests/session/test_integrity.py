@@ -121,7 +121,7 @@ def test_on_a_full_disk_a_session_is_still_read_and_written_elsewhere(scores, tm
     session = begin(scores, "s")
     judge(session, "ada", 5)
     session.close()
-    monkeypatch.setattr("actc.data.sqlite.NOTES", 2**62)  # as if there were no room for SQLite's notes
+    monkeypatch.setattr("actc.data.database.NOTES", 2**62)  # as if there were no room for SQLite's notes
     before = sorted(path.name for path in session.folder.iterdir())
     (tmp_path / "elsewhere").mkdir()
     assert actc.export_session(session.folder, labels=tmp_path / "elsewhere" / "labels.tsv")[0][0] == 5

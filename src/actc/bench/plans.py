@@ -2,18 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from actc import __version__
 from actc.bench.cells import CellSource
-from actc.bench.draws import DRAWS
 from actc.bench.rows import Run
 from actc.data.metrics import find_metric
-from actc.errors import OptionError, check_choice
+from actc.data.triples import IntArray
+from actc.errors import OptionError, check_choice, choose
 from actc.methods.named import Method, find_method, finds_cuts
+
+
+def draw_orders(size: int, budgets: Sequence[int], repeats: int, seed: int, draws: str) -> list[IntArray]:
+    """Return, for each repeat, the order in which random selection annotates; a budget takes the first ones."""
+    return list(choose("source of draws", draws, DRAWS)(size, budgets, repeats, seed))
+
+
+def draw_by_numpy(size: int, budgets: Sequence[int], repeats: int, seed: int) -> Iterator[IntArray]:
+    """Draw from one numpy Generator per (seed, repeat)."""
+    for repeat in range(repeats):
+        yield np.random.default_rng([repeat, seed]).permutation(size)[: budgets[-1]]
+
+
+def draw_as_authors(size: int, budgets: Sequence[int], repeats: int, seed: int) -> Iterator[IntArray]:
+    """Draw exactly as the authors' code does.
+
+    Python's generator, seeded once; in each repeat one number per triple goes by (a leftover of their code), and every
+    budget step shuffles all triples, in file order, and takes the first that are not annotated yet.
+    """
+    stream = random.Random(seed)
+    for _ in range(repeats):
+        for _ in range(size):
+            stream.random()
+        order: dict[int, None] = {}
+        for budget in budgets:
+            shuffled = list(range(size))
+            stream.shuffle(shuffled)
+            unseen = (row for row in shuffled if row not in order)
+            order.update(dict.fromkeys(row for row, _ in zip(unseen, range(budget - len(order)), strict=False)))
+        yield np.array(list(order), dtype=np.int64)
+
+
+DRAWS: dict[str, Callable[[int, Sequence[int], int, int], Iterator[IntArray]]] = {
+    "numpy": draw_by_numpy,
+    "authors": draw_as_authors,
+}
+
 
 PAPER_BUDGETS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 MOST_REPEATS = 100_000
@@ -22,30 +62,14 @@ REPEATS_IN_CHUNK = 5  # laid side by side in one vectorised pass; more only cost
 
 @dataclass(frozen=True)
 class Conditions:
-    """What the rows of one file have in common.
+    """What the rows of one file have in common."""
 
-    Parameters
-    ----------
-    budgets : tuple of int
-        How many triples are annotated, rising.
-    seed : int
-        Where the draws start from.
-    draws : str
-        Where random selections come from: a name in ``draws.DRAWS``.
-    squash : bool
-        Centre and squash scores that leave [0, 1], for the methods that were made for such scores.
-    metrics : tuple of str
-        Names in ``metrics.METRICS`` to measure beside accuracy and F1.
-    version : str
-        Of this library.
-    """
-
-    budgets: tuple[int, ...] = PAPER_BUDGETS
-    seed: int = 12345
-    draws: str = "numpy"
-    squash: bool = True
-    metrics: tuple[str, ...] = ()
-    version: str = __version__
+    budgets: tuple[int, ...] = PAPER_BUDGETS  # how many triples are annotated, rising
+    seed: int = 12345  # where the draws start from
+    draws: str = "numpy"  # where random selections come from: a name in ``draws.DRAWS``
+    squash: bool = True  # centre and squash scores that leave [0, 1], for the methods that were made for such scores
+    metrics: tuple[str, ...] = ()  # names in ``metrics.METRICS`` to measure beside accuracy and F1
+    version: str = __version__  # of this library
 
     def __post_init__(self) -> None:
         check_choice("source of draws", self.draws, DRAWS)
@@ -76,23 +100,12 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """Everything that decides the rows of an experiment; where and in how many processes it runs does not.
+    """Everything that decides the rows of an experiment; where and in how many processes it runs does not."""
 
-    Parameters
-    ----------
-    sources : sequence of CellSource
-        Where the cells come from; no two have the same data set and model.
-    repeats : mapping of Run to int
-        What is run, in this order, and how often.
-    conditions : Conditions
-    copied : bool
-        Whether the rows of a method without chance are written once for every repeat.
-    """
-
-    sources: Sequence[CellSource]
-    repeats: Mapping[Run, int]
+    sources: Sequence[CellSource]  # where the cells come from; no two have the same data set and model
+    repeats: Mapping[Run, int]  # what is run, in this order, and how often
     conditions: Conditions
-    copied: bool = False
+    copied: bool = False  # whether the rows of a method without chance are written once for every repeat
 
     def __post_init__(self) -> None:
         for repeats in self.repeats.values():

@@ -7,27 +7,127 @@ contains the smaller. Rows do not depend on the number of jobs, nor on whether t
 from __future__ import annotations
 
 import csv
+import json
+import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from actc.bench.cells import Cell, CellSource, check_names, read_folder_once
-from actc.bench.draws import draw_orders
-from actc.bench.plans import PAPER_BUDGETS, Chunk, Conditions, Experiment
-from actc.bench.processes import run_everywhere
-from actc.bench.resume import open_rows, place_of_conditions
-from actc.bench.rows import Row, Run, format_row, read_rows
-from actc.data.deliver import check_writable, claim
+from actc.bench.plans import PAPER_BUDGETS, Chunk, Conditions, Experiment, draw_orders
+from actc.bench.rows import Row, Run, format_row, read_rows, write_rows
+from actc.data.deliver import check_writable, claim, clear_leftovers, refuse_odd_place
+from actc.data.files import load_json, write_json
 from actc.data.metrics import count_decisions, find_metric
 from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import Annotations, FloatArray, IntArray
 from actc.errors import OptionError
 from actc.methods.named import Method, finds_cuts
+
+FEWEST_CALLS = 4  # starting a process takes longer than a chunk of an experiment
+MOST_PROCESSES = 256
+Result = TypeVar("Result")
+
+# A process that starts must not import from the working folder before it has this one's path. And it keeps the memory
+# of arrays it is done with: by default glibc gives every large one back to the system, which hands it out again filled
+# with zeros; for the many temporary arrays of an experiment that was a third of the time.
+ENVIRONMENT = {
+    "PYTHONSAFEPATH": "actc",
+    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
+    "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
+}
+
+
+def run_everywhere(
+    function: Callable[..., Result], calls: Sequence[tuple[Any, ...]], jobs: int, *, fresh: bool
+) -> Iterator[Result]:
+    """Call a function with each tuple of arguments, in this process or in others; yield what it returns, in order."""
+    if not jobs:
+        raise OptionError("--jobs: 0 processes do nothing; give 1 or more, or -1 for every core.")
+    if jobs == 1 or len(calls) < FEWEST_CALLS:
+        yield from (function(*call) for call in calls)
+        return
+    import joblib
+
+    if fresh:
+        _end_kept_processes()
+    with _environment():
+        parallel = joblib.Parallel(
+            n_jobs=min(jobs, MOST_PROCESSES), backend="loky", return_as="generator", batch_size=1
+        )
+        yield from parallel(joblib.delayed(function)(*call) for call in calls)
+    if fresh:
+        _end_kept_processes()
+
+
+def _end_kept_processes() -> None:
+    from joblib.externals.loky import get_reusable_executor
+
+    get_reusable_executor().shutdown(wait=True)
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    """Give processes that are started meanwhile the environment they need; what the user set stays."""
+    added = {name: value for name, value in ENVIRONMENT.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
+
+
+def place_of_conditions(path: Path) -> Path:
+    """Return the path of what the rows of a file have in common."""
+    return path.with_name(path.name + ".json")
+
+
+def open_rows(path: Path, plan: Experiment, also: Mapping[str, Any]) -> set[Chunk]:
+    """Begin a file or go on with one; return the chunks whose rows are in it, all of them."""
+    beside = place_of_conditions(path)
+    clear_leftovers(path.parent, beside.name)
+    wanted = json.loads(json.dumps({**asdict(plan.conditions), **also}))
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        refuse_odd_place(path)  # before anything lies beside it
+        write_json(beside, wanted)
+        write_rows(path, [], plan.conditions.metrics)
+        return set()
+    found = load_json(beside) if beside.exists() else {}
+    for name, value in wanted.items():
+        if found.get(name) != value:
+            raise OptionError(
+                f"{path} was made with {name} {_show(found.get(name))}, not {_show(value)}; "
+                "write somewhere else with --out, or delete the file to begin again."
+            )
+    return _keep_whole_chunks(path, plan)
+
+
+def _show(value: Any) -> str:
+    return (", ".join(map(str, value)) or "none") if isinstance(value, list) else str(value)
+
+
+def _keep_whole_chunks(path: Path, plan: Experiment) -> set[Chunk]:
+    """Drop rows of chunks that were cut off; rows of runs that are not planned now stay."""
+    metrics = plan.conditions.metrics
+    rows = read_rows(path, metrics)
+    planned: dict[tuple[Run, int], Chunk] = {
+        (chunk.run, repeat): chunk for chunk in plan.chunks for repeat in chunk.written
+    }
+    owners = [planned.get((row.run, row.repeat)) for row in rows]
+    counts = Counter(owners)
+    whole = {chunk for chunk in plan.chunks if counts[chunk] == plan.count_rows(chunk)}
+    kept = [row for row, owner in zip(rows, owners, strict=True) if owner is None or owner in whole]
+    write_rows(path, kept, metrics)
+    return whole
 
 
 def run_experiment(
@@ -142,21 +242,7 @@ def run_plan_to_file(
     jobs: int = 1,
     progress: Progress = ignore_progress,
 ) -> list[Row]:
-    """Run what a file of rows lacks of a plan, appending rows as they come; return these.
-
-    Parameters
-    ----------
-    plan : Experiment
-    path : Path
-        The file; what its rows have in common stands beside it, in ``path.json``.
-    also : mapping, optional
-        What must be the same as when the file was begun, beside the conditions.
-    jobs : int
-        Processes.
-    progress : callable
-        Told how many more repeats are done and how many there are in all: once for those that were in the
-        file already, then after every chunk.
-    """
+    """Run what a file of rows lacks of a plan, appending rows as they come; return these."""
     there = open_rows(path, plan, also or {})
     todo = [chunk for chunk in plan.chunks if chunk not in there]
     new: list[Row] = []

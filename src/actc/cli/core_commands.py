@@ -32,7 +32,7 @@ from actc.cli.parts import (
 @quiet_option
 def demo_command(out: Path, repeats: int, seed: int, overwrite: bool, quiet: bool) -> None:
     """Do the whole job on the packaged sample and show what answers bring."""
-    from actc.bench.sample.run_demo import run_demo
+    from actc.bench.sample.demo import run_demo
     from actc.cli.show import print_demo
 
     claim_output(out, overwrite=overwrite, folder=True)

@@ -23,7 +23,7 @@ def takes_graph(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def run(graph: str, graphs: tuple[str, ...], key_from: str | None, user_from: str | None, **options: Any) -> Any:
         from actc.errors import OptionError
-        from actc.graph.address import Store, is_store
+        from actc.graph.client import Store, is_store
 
         if not is_store(graph):
             given = [
@@ -62,7 +62,7 @@ def _fetched(
 
 
 def _fetch(store: Any, path: Path, graphs: tuple[str, ...], quiet: bool) -> Path:
-    from actc.graph.fetch import fetch_graph
+    from actc.graph.read_sparql import fetch_graph
 
     with progress_bar("Triples", quiet) as advance:
         notes = fetch_graph(store, path, graphs, progress=advance)

@@ -45,7 +45,7 @@ device_option = click.option("--device", help="cuda or cpu. [default: a GPU wher
 @quiet_option
 def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
     """Write a GRAPH in another format."""
-    from actc.graph.convert_graph import convert_graph
+    from actc.graph.formats import convert_graph
 
     claim_output(out, overwrite=overwrite, inputs=(graph,))
     converted = convert_graph(graph, out, **options)

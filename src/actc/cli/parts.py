@@ -115,12 +115,11 @@ def claim_output(path: Path | None, *, overwrite: bool, inputs: Sequence[Any] = 
     path : Path, optional
         Where the output shall be; where there shall be none, there is nothing to claim.
     overwrite, inputs, folder
-        As in :func:`actc.data.overwrite.check_output`.
+        As in :func:`actc.data.deliver.check_output`.
     """
     if path is None:
         return
-    from actc.data.deliver import claim
-    from actc.data.overwrite import check_output
+    from actc.data.deliver import check_output, claim
 
     check_output(path, overwrite=overwrite, inputs=inputs, folder=folder)
     if folder or path.absolute().parent.is_dir():

@@ -93,21 +93,11 @@ class Answers:
 
 @dataclass(frozen=True)
 class Use:
-    """What answers were good for.
+    """What answers were good for."""
 
-    Parameters
-    ----------
-    used : int
-        How many are about candidates.
-    unused : tuple of int
-        How many are not, by the reasons in ``UNUSED``.
-    unproved : bool
-        Whether they were random draws from another pool, and prove nothing of this one.
-    """
-
-    used: int
-    unused: tuple[int, ...]
-    unproved: bool = False
+    used: int  # how many are about candidates
+    unused: tuple[int, ...]  # how many are not, by the reasons in ``UNUSED``
+    unproved: bool = False  # whether they were random draws from another pool, and prove nothing of this one
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -37,20 +37,11 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Begun:
-    """A folder in which a run was begun: what it was asked for, and how far it came.
-
-    Parameters
-    ----------
-    folder : Path
-    asked : dict
-        What the candidates and their scores depend on.
-    done : dict
-        What each finished stage left to say.
-    """
+    """A folder in which a run was begun: what it was asked for, and how far it came."""
 
     folder: Path
-    asked: dict[str, Any]
-    done: dict[str, Any]
+    asked: dict[str, Any]  # what the candidates and their scores depend on
+    done: dict[str, Any]  # what each finished stage left to say
 
     @classmethod
     def open(
@@ -60,16 +51,7 @@ class Begun:
         set_aside: Callable[[Path], None] | None = None,
         staying: tuple[str, ...] = (),
     ) -> Begun:
-        """Begin in a new or empty folder, or go on in one that was begun with the same wishes.
-
-        Parameters
-        ----------
-        set_aside : callable, optional
-            Puts the files of a run with other wishes into a folder within this one; without it they are refused, and
-            in any case where names would be others (``--base``).
-        staying : tuple of str
-            What is not put there: that folder itself, and what every run finds as it was.
-        """
+        """Begin in a new or empty folder, or go on in one that was begun with the same wishes."""
         path = folder / BEGUN
         clear_leftovers(folder)
         if not path.exists():

@@ -30,29 +30,17 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """How much thresholds rest on, and what they accept of it.
+    """How much thresholds rest on, and what they accept of it."""
 
-    Parameters
-    ----------
-    pool : int
-        Candidates in the pool.
-    annotated, annotated_true : int
-        Answers, and those that say "true".
-    triples, annotated_by_relation : int array of shape (R,)
-        Candidates and answers of each relation.
-    accepted : int array of shape (R,)
-        Candidates that the thresholds accept.
-    proving : int
-        Answers whose chance to be asked is known: what is promised rests on these.
-    """
-
-    pool: int
+    pool: int  # candidates in the pool
+    # annotated, annotated_true: answers, and those that say "true"
     annotated: int
     annotated_true: int
+    # triples, annotated_by_relation: shape (R,); candidates and answers of each relation
     triples: IntArray
     annotated_by_relation: IntArray
-    accepted: IntArray
-    proving: int
+    accepted: IntArray  # shape (R,); candidates that the thresholds accept
+    proving: int  # answers whose chance to be asked is known: what is promised rests on these
 
     @classmethod
     def of(cls, pool: ScoredTriples, annotations: Annotations, decided: BoolArray) -> Counts:
@@ -71,28 +59,16 @@ class Counts:
 
 @dataclass(frozen=True)
 class Sources:
-    """Where thresholds come from, so that a report can go back there.
+    """Where thresholds come from, so that a report can go back there."""
 
-    Parameters
-    ----------
-    scores, labels, known : Path, optional
-        The candidates, the answers on some of them, the scored triples that the graph holds.
-    session : Path, optional
-        The annotation session that has all three, instead.
-    candidates : Path, optional
-        What is decided on, where it is more than these scores.
-    graph : Path, optional
-        The facts that candidates may contradict, where there are constraints.
-    picks : str
-        How the judged triples were picked: unknown (as far as the labels tell) or random (in the user's own name).
-    """
-
+    # scores, labels, known: the candidates, the answers on some of them, the scored triples that the graph holds
     scores: Path | None = None
     labels: Path | None = None
     known: Path | None = None
-    session: Path | None = None
-    candidates: Path | None = None
-    graph: Path | None = None
+    session: Path | None = None  # the annotation session that has all three, instead
+    candidates: Path | None = None  # what is decided on, where it is more than these scores
+    graph: Path | None = None  # the facts that candidates may contradict, where there are constraints
+    # how the judged triples were picked: unknown (as far as the labels tell) or random (in the user's own name)
     picks: str = "unknown"
 
     def __bool__(self) -> bool:
@@ -104,21 +80,12 @@ PATHS = ("scores", "labels", "known", "session", "candidates", "graph")
 
 @dataclass(frozen=True)
 class Promised:
-    """The precision that thresholds promise.
-
-    Parameters
-    ----------
-    target, confidence : float
-    least : float, optional
-        The least P(true) that is accepted; None where no list passed the test, and nothing is.
-    left_out : tuple of str
-        Relations of which nothing is accepted.
-    """
+    """The precision that thresholds promise."""
 
     target: float
     confidence: float
-    least: float | None
-    left_out: tuple[str, ...] = ()
+    least: float | None  # the least P(true) that is accepted; None where no list passed the test, and nothing is
+    left_out: tuple[str, ...] = ()  # relations of which nothing is accepted
 
     @property
     def accepts(self) -> bool:
@@ -132,23 +99,15 @@ class Promised:
 
 @dataclass(frozen=True, eq=False)
 class Exceptions:
-    """Triples that are decided by somebody's word, whatever their score: columns of equal length.
-
-    Parameters
-    ----------
-    heads, relations, tails : list of str
-    accepted : list of bool
-    by : list of str
-        Who decided: person, oracle, judges, or the method, where judges spoke and did not turn its decision round.
-    probability : list of float
-        P(true): 1 or 0 of what a person said; NaN where nobody knows.
-    """
+    """Triples that are decided by somebody's word, whatever their score: columns of equal length."""
 
     heads: list[str] = field(default_factory=list)
     relations: list[str] = field(default_factory=list)
     tails: list[str] = field(default_factory=list)
     accepted: list[bool] = field(default_factory=list)
+    # who decided: person, oracle, judges, or the method, where judges spoke and did not turn its decision round
     by: list[str] = field(default_factory=list)
+    # P(true): 1 or 0 of what a person said; NaN where nobody knows
     probability: list[float] = field(default_factory=list)
 
     @classmethod

@@ -43,33 +43,19 @@ exactly one: (e - 2) / 1 of a Poisson distribution."""
 
 @dataclass(frozen=True)
 class Constraint:
-    """One constraint.
+    """One constraint."""
 
-    Parameters
-    ----------
-    kind : str
-        A name in ``KINDS``.
-    relation, other : str
-        What it is about: a relation, and another relation or a class where the kind has one; two classes if disjoint.
-    use : {"hard", "soft", "no"}
-    cases : int
-        Places of the graph that could have violated it.
-    share : float
-        Those of them that do not; NaN where there are none.
-    source : str
-        Who says so.
-    against : float
-        The factor of a candidate's odds where a fact contradicts it, as the candidates bear it out; NaN where nobody
-        looked: then :attr:`rho`.
-    """
-
-    kind: str
+    kind: str  # a name in ``KINDS``
+    # relation, other: what it is about: a relation, and another relation or a class where the kind has one; two classes
+    # if disjoint
     relation: str
     other: str = ""
     use: str = "soft"
-    cases: int = 0
-    share: float = float("nan")
-    source: str = ""
+    cases: int = 0  # places of the graph that could have violated it
+    share: float = float("nan")  # those of them that do not; NaN where there are none
+    source: str = ""  # who says so
+    # the factor of a candidate's odds where a fact contradicts it, as the candidates bear it out; NaN where nobody
+    # looked: then :attr:`rho`
     against: float = float("nan")
 
     def __post_init__(self) -> None:
@@ -109,17 +95,10 @@ def lower_share(cases: int, share: float) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Constraints:
-    """Some constraints, each once, and what was left out when they were read.
-
-    Parameters
-    ----------
-    each : tuple of Constraint
-    notes : tuple of str
-        What was not understood, in sentences.
-    """
+    """Some constraints, each once, and what was left out when they were read."""
 
     each: tuple[Constraint, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what was not understood, in sentences
 
     def __len__(self) -> int:
         return len(self.each)

@@ -115,17 +115,7 @@ def look_up_few(
 def tabulate_curves(
     probability: Callable[[ScoredTriples], FloatArray | None], pool: ScoredTriples, scores: FloatArray | None = None
 ) -> Curves | None:
-    """Tabulate a method's probabilities over a range of scores; None where it has none.
-
-    Parameters
-    ----------
-    probability : callable
-        Returns P(true) of any triples, or None.
-    pool : ScoredTriples
-        Whose relations are used.
-    scores : float array, optional
-        Whose range is used; the pool's if not given.
-    """
+    """Tabulate a method's probabilities over a range of scores; None where it has none."""
     count, given = len(pool.relation_names), pool.scores if scores is None else scores
     low, high = float(given.min()), float(given.max())
     entities, names = Vocabulary([""]), [*pool.relation_names, _UNSEEN]

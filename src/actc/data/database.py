@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from actc.data.frames import silence
 from actc.data.progress import Progress
@@ -56,15 +59,7 @@ def run_watched(
     progress: Progress,
     span: tuple[int, int],
 ) -> Any:
-    """Run an action in a thread and return what it returns, so that progress can be told and an interrupt cancels it.
-
-    Parameters
-    ----------
-    share_done : callable
-        How much of it is done, 0 ... 1, as far as can be told.
-    progress, span : callable, (int, int)
-        Told how many more per cent are done: the action takes them from the first to the second number.
-    """
+    """Run an action in a thread and return its result; report progress meanwhile, and cancel it on an interrupt."""
     with ThreadPoolExecutor(1) as thread:
         running, done, over = thread.submit(action), span[0], set[Any]()
         try:
@@ -78,3 +73,29 @@ def run_watched(
             cancel()
             raise
         return running.result()
+
+
+NOTES = 2**17
+"""Bytes that SQLite's notes beside an open database need at least, twice over."""
+
+
+def database_address(path: Path, writing: bool = True) -> str:
+    """Return a database's address for SQLite: to read and write, or to read alone, where nothing can be written.
+
+    SQLite keeps notes beside a database that is open. Where it cannot, on a read-only or full disk or in somebody
+    else's folder, it opens one that nobody else writes, and that was closed: no notes are there.
+    """
+    address = f"file:{quote(os.fsencode(path))}"
+    here = os.access(path if path.exists() else path.absolute().parent, os.W_OK)
+    closed = not path.with_name(path.name + "-wal").exists()
+    if here and os.access(path.absolute().parent, os.W_OK) and not (closed and path.exists() and _is_full(path)):
+        return address if writing else f"{address}?mode=ro"
+    return f"{address}?mode=ro{'&immutable=1' if closed else ''}"
+
+
+def _is_full(path: Path) -> bool:
+    """Say whether there is no room beside a file for SQLite's notes."""
+    if not hasattr(os, "statvfs"):  # Windows
+        return False
+    disk = os.statvfs(path)
+    return disk.f_bavail * disk.f_frsize < NOTES

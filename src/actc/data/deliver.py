@@ -15,7 +15,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -92,15 +92,7 @@ def _named_failure(path: Path, scratch: Path) -> Iterator[None]:
 
 @contextmanager
 def write_folder(path: str | Path, replaces: Sequence[str] = ()) -> Iterator[Path]:
-    """Give an empty folder to fill; it takes its name at the end, or is removed if anything fails.
-
-    Parameters
-    ----------
-    path : path
-        Where the folder shall be; the folders above it are made where they are missing.
-    replaces : sequence of str
-        A folder that is there may be replaced if it holds nothing but files of these names.
-    """
+    """Give an empty folder to fill; it takes its name at the end, or is removed if anything fails."""
     path = check_folder(path, replaces)
     with alone(path), _hidden_neighbour(path) as unfinished:
         unfinished.mkdir()
@@ -111,15 +103,7 @@ def write_folder(path: str | Path, replaces: Sequence[str] = ()) -> Iterator[Pat
 
 @contextmanager
 def deliver(path: Path, overwrite: bool = False) -> Iterator[Path]:
-    """Give a place to write a file or a folder of parts to, and move it to ``path`` at the end.
-
-    Parameters
-    ----------
-    path : Path
-        Where the output shall be.
-    overwrite : bool
-        Replace what is there; a folder only if it holds nothing but parts.
-    """
+    """Give a place to write a file or a folder of parts to, and move it to ``path`` at the end."""
     refuse_odd_place(path)
     _refuse_missing_parent(path)
     with alone(path), _hidden_neighbour(path) as unfinished:
@@ -134,13 +118,6 @@ def claim(path: Path, told: Path | None = None) -> Iterator[None]:
     """Keep a place from other runs for the whole of a command, before what is there is looked at; then write there.
 
     What this process then writes there need not be alone once more.
-
-    Parameters
-    ----------
-    path : Path
-        Where the output shall be; a lock lies beside it.
-    told : Path, optional
-        What to call it, where that is another name.
     """
     place = path.absolute()
     if place in _CLAIMED:
@@ -277,12 +254,6 @@ def clear_leftovers(folder: Path, name: str | None = None) -> None:
     """Remove what killed runs left in a folder, and put back what they had moved aside.
 
     One that is still alive holds a lock on its own.
-
-    Parameters
-    ----------
-    folder : Path
-    name : str, optional
-        Only what was to become this; without it everything, which is for folders of our own.
     """
     for scratch in folder.glob(f".{'*' if name is None else glob.escape(name)}.*{MARK}"):
         place = folder / scratch.name[1:].rsplit(".", 2)[0]
@@ -318,3 +289,73 @@ def try_to_lock(file: IO[str]) -> bool | None:
     except (ImportError, OSError):
         return None
     return True
+
+
+LEAST_FREE = 1 << 20
+SQLITE = b"SQLite format 3\0"
+SESSION_FILES = (
+    "settings.json", "judgements.", "names.sqlite", "reasons.sqlite", "texts.sqlite", "judges.sqlite",
+    "pool.parquet", "known.parquet", "secret",
+)  # fmt: skip
+
+
+def check_output(
+    path: str | Path,
+    *,
+    overwrite: bool = False,
+    inputs: Iterable[str | Path | None] = (),
+    folder: bool = False,
+) -> None:
+    """Refuse a place where an output must not, or cannot, be written."""
+    path = Path(path)
+    refuse_odd_place(path)
+    if path.exists() and path.is_dir() != folder:
+        there, wanted = ("folder", "file to write") if path.is_dir() else ("file", "folder")
+        raise FileError(f"{path} is a {there}; give the name of a {wanted}.")
+    refuse_inputs(path, inputs)
+    _refuse_session_files(path)
+    if path.exists() and not overwrite and not (folder and not any(path.iterdir())):
+        raise FileError(f"{path} is there already; choose another name or give --overwrite.")
+    check_room(path)
+
+
+def check_room(path: Path) -> None:
+    """Refuse a place without space, or without the right to write there."""
+    parent = path.absolute().parent
+    while not parent.exists() and parent != parent.parent:
+        parent = parent.parent  # folders are made where they are missing
+    if shutil.disk_usage(parent).free < LEAST_FREE:
+        raise FileError(f"{path} cannot be written: there is no space left in {parent}.")
+    try:
+        with tempfile.TemporaryFile(dir=parent):
+            pass
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise FileError(f"{path} cannot be written: {parent}: {reason}.") from None
+
+
+def refuse_inputs(path: Path, inputs: Iterable[str | Path | None]) -> None:
+    """Refuse a place that is read, or that lies in a folder that is read."""
+    place = Path(os.path.realpath(path))
+    for given in inputs:
+        if given is None or not os.path.exists(given):
+            continue
+        source = Path(os.path.realpath(given))
+        same = path.exists() and os.path.samefile(path, given)
+        if same or source == place or (source.is_dir() and not _is_session(source) and source in place.parents):
+            raise FileError(f"{path} is read by this command, or lies in what is read; write somewhere else.")
+
+
+def _refuse_session_files(path: Path) -> None:
+    if _is_session(path):
+        raise FileError(f"{path} is an annotation session; write somewhere else.")
+    if _is_session(path.absolute().parent) and path.name.startswith(SESSION_FILES):
+        raise FileError(f"{path} belongs to an annotation session; write somewhere else.")
+    if path.is_file():
+        with path.open("rb") as file:
+            if file.read(len(SQLITE)) == SQLITE:
+                raise FileError(f"{path} is a database, perhaps a session's; write somewhere else.")
+
+
+def _is_session(folder: Path) -> bool:
+    return (folder / "judgements.sqlite").exists()

@@ -57,28 +57,16 @@ COMMAS = {",": "commas", ";": "semicolons"}
 
 @dataclass(frozen=True)
 class Layout:
-    """How a file of triples is laid out.
-
-    Parameters
-    ----------
-    delimiter : str or None
-        None for Parquet.
-    width : int
-        The number of columns of a text file.
-    position : dict
-        Where each known column stands: the column's name in a Parquet file, its index in a text file.
-    others : tuple of str
-        What the other columns are called, which nobody reads.
-    score_name : str
-        What the score column is called when it is copied: probability, where its name says so, else score.
-    """
+    """How a file of triples is laid out."""
 
     path: Path
-    delimiter: str | None
+    delimiter: str | None  # None for Parquet
     has_header: bool
-    width: int
+    width: int  # the number of columns of a text file
+    # where each known column stands: the column's name in a Parquet file, its index in a text file
     position: Mapping[str, int | str]
-    others: tuple[str, ...] = field(default=(), compare=False)
+    others: tuple[str, ...] = field(default=(), compare=False)  # what the other columns are called, which nobody reads
+    # what the score column is called when it is copied: probability, where its name says so, else score
     score_name: str = "score"
 
     @property
@@ -140,11 +128,6 @@ def read_scored(path: str | Path) -> tuple[ScoredTriples, BoolArray | None]:
     """Read scored triples, and their labels where the file has a label column.
 
     Scores in a column that is called probability or confidence are probabilities, where all are within 0 and 1.
-
-    Returns
-    -------
-    triples : ScoredTriples
-    labels : bool array of shape (N,), or None
     """
     layout = find_layout(path)
     require(layout, (*TRIPLE, "score"))

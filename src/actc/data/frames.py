@@ -66,12 +66,6 @@ def read_frame(frame: Any, names: Sequence[str]) -> list[Any]:
     """Return the columns of the given names, or of what those are also called, in whatever case.
 
     Heads, relations and tails may be whole numbers: they become text.
-
-    Parameters
-    ----------
-    frame : pandas or polars DataFrame or LazyFrame, pyarrow Table, DuckDB relation or dict of columns
-    names : sequence of str
-        Such as head, relation, tail, score.
     """
     called = _columns_called(frame)
     missing = [name for name in names if name not in called]
@@ -216,17 +210,7 @@ def _text(cell: Any) -> str:
 
 
 class ProgressBar:
-    """What a function may be given as ``progress``: a bar in a notebook, a line of the standard error elsewhere.
-
-    Parameters
-    ----------
-    title : str
-        In front of the numbers.
-
-    Examples
-    --------
-    ``run_experiment(cells, methods, progress=ProgressBar("repeats"))``
-    """
+    """What a function may be given as ``progress``: a bar in a notebook, a line of the standard error elsewhere."""
 
     EVERY = 0.2  # seconds between two drawings
 

@@ -16,18 +16,12 @@ from actc.errors import choose
 
 
 class Confusion(NamedTuple):
-    """What became of labelled triples under S sets of decisions.
+    """What became of labelled triples under S sets of decisions."""
 
-    Parameters
-    ----------
-    true_accepted, accepted : float arrays of shape (S,)
-        How many true triples, and how many at all, were accepted.
-    true, triples : int
-        How many triples are true, and how many there are.
-    """
-
+    # true_accepted, accepted: shape (S,); how many true triples, and how many at all, were accepted
     true_accepted: FloatArray
     accepted: FloatArray
+    # true, triples: how many triples are true, and how many there are
     true: int
     triples: int
 
@@ -87,21 +81,12 @@ def calibration_error(labels: BoolArray, probabilities: FloatArray, bins: int = 
 
 @dataclass(frozen=True, eq=False)
 class LabelledScores:
-    """Labelled triples, arranged so that any number of threshold tables is scored without looking at a triple twice.
+    """Labelled triples, arranged so that any number of threshold tables is scored without looking at a triple twice."""
 
-    Parameters
-    ----------
-    scores : tuple of float arrays
-        Ascending scores of the triples that share a column of the threshold table.
-    trues_from : tuple of int arrays
-        How many true triples stand at or after each of them (one longer than ``scores``).
-    columns : int array
-        The column of the threshold table that each of them obeys.
-    """
-
-    scores: tuple[FloatArray, ...]
+    scores: tuple[FloatArray, ...]  # ascending scores of the triples that share a column of the threshold table
+    # how many true triples stand at or after each of them (one longer than ``scores``)
     trues_from: tuple[IntArray, ...]
-    columns: IntArray
+    columns: IntArray  # the column of the threshold table that each of them obeys
 
     @classmethod
     def of(cls, triples: ScoredTriples, labels: BoolArray, relation_names: tuple[str, ...]) -> LabelledScores:

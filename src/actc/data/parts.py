@@ -37,18 +37,10 @@ MOST_READ = 1_000_000
 
 @dataclass(frozen=True)
 class Candidates:
-    """Files of candidates that share one layout.
+    """Files of candidates that share one layout."""
 
-    Parameters
-    ----------
-    paths : tuple of Path
-        The parts, sorted within each folder.
-    layout : Layout
-        How each is laid out; its path is the first part's.
-    """
-
-    paths: tuple[Path, ...]
-    layout: Layout
+    paths: tuple[Path, ...]  # the parts, sorted within each folder
+    layout: Layout  # how each is laid out; its path is the first part's
 
     @property
     def source(self) -> str:
@@ -109,17 +101,7 @@ def read_candidates(path: str | Path) -> ScoredTriples:
 
 
 def read_sample(path: str | Path, labelled: Triples | None = None, seed: int = 0) -> ScoredTriples:
-    """Read candidates as :func:`read_candidates` does; of more than ``MOST_READ`` a random sample of so many.
-
-    Parameters
-    ----------
-    path : path
-        A file, or a folder of parts.
-    labelled : Triples, optional
-        Candidates that are taken besides, such as those with labels.
-    seed : int
-        Of the random sample: the same files give the same one.
-    """
+    """Read candidates as :func:`read_candidates` does; of more than ``MOST_READ`` a random sample of so many."""
     candidates = find_candidates([path])
     total = count_candidates(candidates)
     if total <= MOST_READ:

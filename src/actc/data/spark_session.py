@@ -20,15 +20,7 @@ from actc.errors import ActcError
 
 @contextmanager
 def open_session(master: str | None, memory: int) -> Iterator[Any]:
-    """Give a Spark session; one that was there before is used as it is and left open.
-
-    Parameters
-    ----------
-    master : str or None
-        The cluster's address. None is this machine, or whatever spark-submit was told.
-    memory : int
-        Bytes for the driver (which does the work when there is no cluster) and for each executor.
-    """
+    """Give a Spark session; one that was there before is used as it is and left open."""
     there = SparkSession.getActiveSession()
     session = there or _start(master, memory)
     try:

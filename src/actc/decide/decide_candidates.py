@@ -20,9 +20,8 @@ from actc.data.calibration import Calibration, Exceptions
 from actc.data.constraints import Constraints
 from actc.data.curves import Curves
 from actc.data.database import parse_memory
-from actc.data.deliver import deliver
+from actc.data.deliver import deliver, refuse_inputs
 from actc.data.files import TRIPLE, is_table, write_triples
-from actc.data.overwrite import refuse_inputs
 from actc.data.parts import Candidates, find_candidates, refuse_inside
 from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import Thresholds

@@ -7,15 +7,79 @@ passwords would go along.
 from __future__ import annotations
 
 import json
+import os
 import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
-from actc.errors import StoreError, needing
-from actc.graph.address import Store
+from actc.errors import OptionError, StoreError, needing
+
+SPARQL = "sparql:"
+
+
+def is_store(text: str) -> bool:
+    """Say whether a text names a store, not a file."""
+    return text.startswith(SPARQL)
+
+
+@dataclass(frozen=True)
+class Store:
+    """A store, and who asks it."""
+
+    place: str  # its address without ``sparql:``
+    key: str = field(default="", repr=False)  # a bearer token; empty for none
+    # user, password: sent when the server asks for them, by digest where it can; empty for none
+    user: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+
+    @classmethod
+    def of(cls, text: str, key_from: str | None = None, user_from: str | None = None) -> Store:
+        """Read an address, and the environment variables that hold a key, or a user and a password."""
+        place = text.removeprefix(SPARQL)
+        try:
+            parts = urlsplit(place)
+        except ValueError:  # a bracket that is not closed
+            parts = urlsplit("")
+        if "@" in parts.netloc:
+            raise OptionError("The address of the store has a password in it; give it with --user-from.")
+        if not is_store(text) or parts.scheme not in ("http", "https") or not parts.hostname:
+            raise OptionError(f"{text!r} is no address of a store such as sparql:http://host/query.")
+        user, colon, password = read_variable("--user-from", user_from).partition(":")
+        if user_from is not None and not colon:
+            raise OptionError(f"--user-from: the variable {user_from} must hold user:password.")
+        return cls(place, read_variable("--key-from", key_from), user, password)
+
+    def __str__(self) -> str:
+        """Return the address, as it was given."""
+        return f"{SPARQL}{self.place}"
+
+    def with_secrets_of(self, other: Store) -> Store:
+        """Return the same place for the one who asks another; not if it is another host's."""
+        if urlsplit(self.place).hostname != urlsplit(other.place).hostname:
+            return self
+        return replace(self, key=other.key, user=other.user, password=other.password)
+
+    def quote_reply(self, text: str) -> str:
+        """Return a server's text for a message; none of a server that gets a secret, which it may repeat."""
+        return "(its text is not shown: it may have the key or the password in it)" if self.key or self.user else text
+
+
+def read_variable(option: str, name: str | None) -> str:
+    """Return what an environment variable holds; empty without a name."""
+    if name is None:
+        return ""
+    value = os.environ.get(name, "").strip()
+    if not value:
+        raise OptionError(f"{option}: the environment variable {name} is not set, or empty.")
+    if not value.isascii() or not value.isprintable():
+        raise OptionError(f"{option}: what the environment variable {name} holds cannot be sent: it is no plain ASCII.")
+    return value
+
 
 MOST_BYTES = 1 << 26
 """Of a reply that is held in memory: a table of counts, an error."""
@@ -36,15 +100,7 @@ class RequestError(Exception):
 
 
 class SparqlClient:
-    """A connection to a server.
-
-    Parameters
-    ----------
-    store : Store
-        The address takes queries, updates or both.
-    wait : float
-        Seconds before a request is made again.
-    """
+    """A connection to a server."""
 
     def __init__(self, store: Store, wait: float = FIRST_WAIT) -> None:
         with needing("Asking a store", "httpx", "store"):
@@ -81,17 +137,7 @@ class SparqlClient:
 
     @contextmanager
     def read_triples(self, rows: int, query: str = "", address: str = "") -> Iterator[Iterator[bytes]]:
-        """Give N-Triples in blocks of bytes; a ``RequestError`` where they break off.
-
-        Parameters
-        ----------
-        rows : int
-            How many are expected: it may take longer for more.
-        query : str
-            A CONSTRUCT query; or
-        address : str
-            where a graph is to be had whole, on the host of the store.
-        """
+        """Give N-Triples in blocks of bytes; a ``RequestError`` where they break off."""
         form = {"query": query} if query else None
         with self._sent(form, f"{N_TRIPLES}, text/plain;q=0.1", PATIENCE + rows / ROWS_A_SECOND, address) as found:
             kind = found.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -16,7 +16,7 @@ from typing import Any
 
 from actc.data.deliver import write_beside
 from actc.errors import ActcError, FileError, OptionError, choose
-from actc.graph import ntriples, quickstatements, rdf, tables, turtle
+from actc.graph import ntriples, quickstatements, rdf, tables
 from actc.graph.graph import Graph
 from actc.graph.terms import Base, Bases, as_bases
 
@@ -25,27 +25,15 @@ Extras = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class GraphFormat:
-    """One way to write a graph down.
-
-    Parameters
-    ----------
-    summary : str
-    suffixes : tuple of str
-        Endings of the file names it goes by.
-    read : callable
-        (path, bases) to a graph.
-    write : callable
-        (path, graph, bases, extras): ``extras`` are columns beside the triples, empty where a format has no place for
-        them.
-    carries : bool
-        Whether it has a place for such columns.
-    """
+    """One way to write a graph down."""
 
     summary: str
-    suffixes: tuple[str, ...]
-    read: Callable[[Path, Bases], Graph]
+    suffixes: tuple[str, ...]  # endings of the file names it goes by
+    read: Callable[[Path, Bases], Graph]  # (path, bases) to a graph
+    # (path, graph, bases, extras): ``extras`` are columns beside the triples, empty where a format has no place for
+    # them
     write: Callable[[Path, Graph, Bases, Extras], None]
-    carries: bool = False
+    carries: bool = False  # whether it has a place for such columns
 
     def ending(self, name: str) -> str:
         """Return the first ending of this format, that of a gzip file if the given name is one's."""
@@ -109,20 +97,7 @@ def write_graph(
 
 
 def read_extras(path: str | Path, graph: Graph, format: str | None = None) -> dict[str, Any]:
-    """Read the columns beside a graph's triples that say where a fact comes from, as far as they are there.
-
-    Parameters
-    ----------
-    path : path
-    graph : Graph
-        As :func:`read_graph` read it from there.
-    format : str, optional
-
-    Returns
-    -------
-    dict of columns
-        Aligned with the triples: score, probability, threshold, method, date, by.
-    """
+    """Read the columns beside a graph's triples that say where a fact comes from, as far as they are there."""
     path = Path(path)
     found = find_format(path, format)
     if found.read is not tables.read:
@@ -203,10 +178,10 @@ FORMATS = {
         "Turtle with statements about triples",
         (".statements.ttl",),
         rdf.reader("TURTLE"),
-        turtle.write_statements,
+        rdf.write_statements,
         carries=True,
     ),
-    "turtle": GraphFormat("Turtle", (".ttl", ".turtle"), rdf.reader("TURTLE"), turtle.write, carries=True),
+    "turtle": GraphFormat("Turtle", (".ttl", ".turtle"), rdf.reader("TURTLE"), rdf.write_turtle, carries=True),
     "nquads": GraphFormat("N-Quads", (".nq", ".nq.gz"), rdf.reader("N_QUADS"), ntriples.write),
     "trig": GraphFormat("TriG", (".trig",), rdf.reader("TRIG"), rdf.writer("TRIG")),
     "rdfxml": GraphFormat("RDF/XML", (".rdf", ".owl"), rdf.reader("RDF_XML"), rdf.writer("RDF_XML")),
@@ -218,3 +193,33 @@ def find_ending(path: Path) -> str:
     """Return the ending of a graph's name."""
     endings = [ending for found in FORMATS.values() for ending in found.suffixes if path.name.lower().endswith(ending)]
     return max(endings, key=len)
+
+
+@dataclass(frozen=True, eq=False)
+class Converted:
+    """A graph that was written in another format."""
+
+    graph: Graph
+    notes: tuple[str, ...] = ()  # what a person should know: what was left out, and why
+
+
+def convert_graph(
+    graph: str | Path, out: str | Path, *, source: str | None = None, target: str | None = None, base: Base = ""
+) -> Converted:
+    """Write a graph in another format, as ``actc convert`` does.
+
+    Parameters
+    ----------
+    graph, out : path
+        What to read and where to write; the endings name the formats.
+    source, target : str, optional
+        The formats, where the names do not say them.
+    base : str, or two of them
+        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
+    """
+    written = check_format(Path(out), target)
+    found = read_graph(Path(graph), source, base)
+    extras = read_extras(Path(graph), found, source)
+    write_graph(Path(out), found, target, base, extras if written.carries else None)
+    lost = [f"{written.summary} has no place for {', '.join(extras)}: left out."] if extras else []
+    return Converted(found, (*found.notes, *([] if written.carries else lost)))

@@ -10,8 +10,7 @@ import numpy as np
 
 from actc.data.files import check_gzip, open_text, quote, quote_file
 from actc.errors import FileError, MissingExtraError
-from actc.graph.encode import connect, encode
-from actc.graph.graph import Graph
+from actc.graph.graph import Graph, connect, encode
 from actc.graph.terms import (
     BLANK,
     IRI,

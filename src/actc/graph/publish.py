@@ -17,7 +17,7 @@ from actc.data.deliver import check_writable, claim, write_beside
 from actc.data.files import load_json, write_json
 from actc.data.progress import Progress, ignore_progress
 from actc.errors import FileError, OptionError
-from actc.graph.address import Store, is_store
+from actc.graph.client import Store, is_store
 from actc.graph.formats import check_format, write_graph
 from actc.graph.runs import STATEMENTS, Run
 from actc.graph.sparql_target import SparqlTarget
@@ -29,18 +29,10 @@ FORMAT = "actc-published"
 
 @dataclass(frozen=True)
 class Published:
-    """What came of a publication, or of its withdrawal.
+    """What came of a publication, or of its withdrawal."""
 
-    Parameters
-    ----------
-    run : str
-        The name of the run.
-    lines : tuple of str
-        What a person should read.
-    """
-
-    run: str
-    lines: tuple[str, ...]
+    run: str  # the name of the run
+    lines: tuple[str, ...]  # what a person should read
 
 
 def publish_facts(

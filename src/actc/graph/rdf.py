@@ -1,6 +1,8 @@
-"""RDF in the syntaxes that pyoxigraph reads: Turtle, TriG, N-Quads, RDF/XML, JSON-LD; and all but Turtle's out again.
+"""RDF: Turtle, TriG, N-Quads, RDF/XML and JSON-LD, as pyoxigraph reads them, and out again.
 
-Named graphs are taken together. Annotations of triples, whether RDF 1.2's or statements, are left out, with a note.
+Named graphs are taken together. Annotations of triples, whether RDF 1.2's or statements, are left out, with a note. In
+Turtle columns beside a triple are written as its annotation: as RDF 1.2 has it, ``s p o {| … |} .``, or as a statement
+about it (rdf:Statement), which every reader of RDF takes.
 """
 
 from __future__ import annotations
@@ -12,12 +14,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from actc.data.files import check_gzip
+import numpy as np
+
+from actc.data.files import check_gzip, quote
 from actc.errors import FileError, TableError
 from actc.graph.graph import Graph
 from actc.graph.terms import (
     RDF,
     REIFIES,
+    XSD,
     Bases,
     entity_name,
     import_pyoxigraph,
@@ -27,6 +32,7 @@ from actc.graph.terms import (
     relation_name,
     syntax_error,
     term_columns,
+    write_lines,
 )
 
 TOO_LONG = "a line, a text or a comment in it is longer than 16 MB, or there is not enough memory; split the file."
@@ -118,3 +124,52 @@ def _statements(quads: list[Any]) -> set[str]:
     """Return what is a statement about a triple: what has a subject, a predicate and an object."""
     having = [{str(quad.subject) for quad in quads if quad.predicate.value == f"{RDF}{part}"} for part in PARTS]
     return set.intersection(*having)
+
+
+VOCABULARY = "urn:actc:"
+DOUBLE = f"{XSD}double"
+
+
+def write_turtle(path: Path, graph: Graph, base: Bases, extras: Mapping[str, Any]) -> None:
+    """Write Turtle: the triples, each with its annotation (RDF 1.2) if there are columns for one."""
+    annotation = _annotation(extras, "' {| '", "' |}'")
+    write_lines(path, _columns(graph, base, extras), f"{TRIPLE} || {annotation} || ' .'")
+
+
+def write_statements(path: Path, graph: Graph, base: Bases, extras: Mapping[str, Any]) -> None:
+    """Write Turtle: the triples, each followed by a statement about it (rdf:Statement) if there are columns for one."""
+    parts = [f"'<{RDF}{part}> ' || {name}" for part, name in zip(PARTS, ("head", "relation", "tail"), strict=True)]
+    about = " || ' ; ' || ".join([f"' .' || chr(10) || '[] a <{RDF}Statement>'", *parts, "''"])
+    annotation = _annotation(extras, about, "''")
+    write_lines(path, _columns(graph, base, extras), f"{TRIPLE} || {annotation} || ' .'")
+
+
+TRIPLE = "head || ' ' || relation || ' ' || tail"
+
+
+def _columns(graph: Graph, base: Bases, extras: Mapping[str, Any]) -> dict[str, Any]:
+    return {**term_columns(graph, base), **{f"x_{name}": np.asarray(values) for name, values in extras.items()}}
+
+
+def _annotation(extras: Mapping[str, Any], before: str, after: str) -> str:
+    """Return the SQL of all properties between two others; without a value a property, without any all is left out."""
+    if not extras:
+        return "''"
+    properties = ", ".join(_property(name, np.asarray(values)) for name, values in extras.items())
+    return f"coalesce({before} || nullif(concat_ws(' ; ', {properties}), '') || {after}, '')"
+
+
+def _property(name: str, values: Any) -> str:
+    """Return the SQL of one property: a number as xsd:double, anything else as a string."""
+    column = f'"x_{name}"'
+    if np.issubdtype(values.dtype, np.number):
+        # Every digit, and infinity by the name that xsd:double has for it.
+        number = f"CAST({column} AS DOUBLE)"
+        text = f"CASE WHEN isinf({number}) THEN upper(CAST({number} AS VARCHAR)) ELSE CAST({number} AS VARCHAR) END"
+        value = f"'\"' || {text} || '\"^^<{DOUBLE}>'"
+    else:
+        value = f"CAST({column} AS VARCHAR)"
+        for plain, escaped in (("'\\'", "'\\\\'"), ("'\"'", "'\\\"'"), ("chr(10)", "'\\n'"), ("chr(13)", "'\\r'")):
+            value = f"replace({value}, {plain}, {escaped})"
+        value = f"'\"' || {value} || '\"'"
+    return f"{quote(f'<{VOCABULARY}{name}> ')} || {value}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +18,12 @@ from typing import Any
 from urllib.parse import quote as quote_url
 from urllib.parse import urlsplit
 
-from actc.data.files import quote_file
-from actc.data.progress import Progress
-from actc.errors import MissingExtraError, StoreError
-from actc.graph.address import Store
-from actc.graph.client import TRIES, RequestError, SparqlClient, refuse_odd_iri
-from actc.graph.encode import connect
+from actc.data.deliver import write_beside
+from actc.data.files import quote, quote_file
+from actc.data.progress import Progress, ignore_progress
+from actc.errors import MissingExtraError, OptionError, StoreError
+from actc.graph.client import TRIES, RequestError, SparqlClient, Store, refuse_odd_iri
+from actc.graph.graph import connect, note_repeats
 from actc.graph.terms import REIFIES, TERM, parse_rdf
 
 GRAPH_STORES = ("store", "data", "sparql-graph-crud", "rdf-graphs/service")
@@ -43,21 +43,11 @@ STRING = re.compile(rb'(?m)"\^\^<http://www\.w3\.org/2001/XMLSchema#string> \.$'
 
 @dataclass(frozen=True)
 class Part:
-    """Triples that are read at once.
+    """Triples that are read at once."""
 
-    Parameters
-    ----------
-    graph : str
-        The named graph they are in; empty for the default graph.
-    relation : str
-        Empty for all of the graph's.
-    rows : int
-        How many the server counts.
-    """
-
-    graph: str
-    relation: str
-    rows: int
+    graph: str  # the named graph they are in; empty for the default graph
+    relation: str  # empty for all of the graph's
+    rows: int  # how many the server counts
 
     @property
     def where(self) -> str:
@@ -97,18 +87,7 @@ def _read_count(row: dict[str, str], store: Store) -> int:
 
 
 def read_triples(client: SparqlClient, graphs: tuple[str, ...], folder: Path, progress: Progress) -> list[str]:
-    """Read all triples of some graphs into files of N-Triples, one for each graph; return what a person should know.
-
-    Parameters
-    ----------
-    client : SparqlClient
-    graphs : tuple of str
-        IRIs of named graphs; an empty one is the default graph.
-    folder : Path
-        An empty one; the file of the first graph is ``0.nt``.
-    progress : callable
-        Called with triples read, triples in all.
-    """
+    """Read all triples of some graphs into files of N-Triples, one for each graph; return what a person should know."""
     parts = count_triples(client, graphs)
     if not parts:
         told = ", ".join(graph or "the default graph" for graph in graphs)
@@ -283,3 +262,59 @@ def _whole_lines(parts: Iterator[bytes]) -> Iterator[bytes]:
     last = b"".join(held)
     if last.strip():
         yield last if last.endswith(b"\n") else last + b"\n"  # half a line is no N-Triples, and is found out
+
+
+ENDING = ".nt"
+
+
+def fetch_graph(
+    store: str | Store,
+    out: str | Path,
+    graphs: Sequence[str] = (),
+    key_from: str | None = None,
+    user_from: str | None = None,
+    progress: Progress = ignore_progress,
+) -> tuple[str, ...]:
+    """Read a store's graph into a file of N-Triples, sorted: complete, or not at all.
+
+    Parameters
+    ----------
+    store : str or Store
+        ``sparql:http://host/query``.
+    out : path
+        A file that ends in .nt.
+    graphs : sequence of str
+        IRIs of named graphs; without any the default graph.
+    key_from, user_from : str, optional
+        Environment variables that hold a bearer token, or user:password.
+    progress : callable
+        Called with triples read, triples in all.
+
+    Returns
+    -------
+    tuple of str
+        What a person should know: what was left out or changed.
+    """
+    found, out = store if isinstance(store, Store) else Store.of(store, key_from, user_from), Path(out)
+    if out.suffix != ENDING:
+        raise OptionError(f"{out}: a store is read into a file that ends in {ENDING}.")
+    named = tuple(dict.fromkeys(refuse_odd_iri(graph, "--graph") for graph in graphs)) or ("",)
+    with write_beside(out) as unfinished:
+        lines = unfinished.with_name("lines")
+        lines.mkdir()
+        with SparqlClient(found) as client:
+            notes = read_triples(client, named, lines, progress)
+        repeats = _sort(lines, unfinished)
+    return (*notes, *note_repeats(repeats))
+
+
+def _sort(lines: Path, out: Path) -> int:
+    """Write lines in order, each once, so that a store that did not change gives the same file; return the repeats."""
+    source = lines_of(*sorted(lines.iterdir()))
+    with connect(lines) as connection:
+        written = connection.execute(
+            f"COPY (SELECT DISTINCT line FROM {source} ORDER BY line) "
+            f"TO {quote(str(out))} "
+            "(FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '', ESCAPE '')"
+        ).fetchone()[0]
+        return int(connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]) - int(written)

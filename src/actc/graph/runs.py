@@ -22,10 +22,9 @@ from actc.data.files import load_json, ordinary
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_extras, read_graph
 from actc.graph.graph import Graph
-from actc.graph.provenance import is_missing
-from actc.graph.rdf import PARTS
+from actc.graph.rdf import DOUBLE, PARTS, VOCABULARY
+from actc.graph.tables import is_missing
 from actc.graph.terms import BLANK, IRI, RDF, REIFIES, XSD, Base, as_bases, term_columns
-from actc.graph.turtle import DOUBLE, VOCABULARY
 
 ACCEPTED, REMOVED, BEGUN = "accepted.tsv", "removed.tsv", "begun.json"
 PROV = "http://www.w3.org/ns/prov#"
@@ -39,24 +38,13 @@ Columns = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """Facts and what stands beside each.
+    """Facts and what stands beside each."""
 
-    Parameters
-    ----------
-    terms : dict of object arrays of shape (N,)
-        Head, relation and tail as N-Triples writes them.
-    names : Graph
-        The same as names.
-    extras : dict of arrays of shape (N,)
-        Probability, method, date, reasons and the like.
-    nameless : int
-        How many facts were left out because no update can name one of their ends: a blank node, or a text that a store
-        may take for an escape.
-    """
-
-    terms: Columns
-    names: Graph
-    extras: Columns = field(default_factory=dict)
+    terms: Columns  # shape (N,); head, relation and tail as N-Triples writes them
+    names: Graph  # the same as names
+    extras: Columns = field(default_factory=dict)  # shape (N,); probability, method, date, reasons and the like
+    # how many facts were left out because no update can name one of their ends: a blank node, or a text that a store
+    # may take for an escape
     nameless: int = 0
 
     @classmethod
@@ -126,22 +114,13 @@ def quoted(text: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What one publication writes.
+    """What one publication writes."""
 
-    Parameters
-    ----------
-    into : str
-        The IRI under which runs lie.
-    facts, removed : Decided
-        What was accepted, and what was taken out.
-    base : str, or two of them
-        What stands before names that are no IRIs.
-    """
-
-    into: str
+    into: str  # the IRI under which runs lie
+    # facts, removed: what was accepted, and what was taken out
     facts: Decided
     removed: Decided
-    base: Base = ""
+    base: Base = ""  # what stands before names that are no IRIs
 
     @classmethod
     def read(cls, folder: str | Path, into: str, base: Base = "") -> Run:
@@ -182,13 +161,7 @@ class Run:
         return (f"{self.facts.triple(row)} .\n" for row in range(len(self.facts)))
 
     def about_lines(self, form: str) -> Iterator[str]:
-        """Return what is said about the run and each of its facts.
-
-        Parameters
-        ----------
-        form : str
-            How a fact is spoken of: ``TRIPLE_TERMS`` (RDF 1.2) or ``STATEMENTS`` (reification).
-        """
+        """Return what is said about the run and each of its facts."""
         activity, maker = f"<{self.iri}/activity>", f"<{VOCABULARY}software/{__version__}>"
         yield f"<{self.iri}> <{RDF}type> <{PROV}Entity> .\n<{self.iri}> <{PROV}wasGeneratedBy> {activity} .\n"
         yield f"{activity} <{RDF}type> <{PROV}Activity> .\n{activity} <{PROV}wasAssociatedWith> {maker} .\n"

@@ -12,8 +12,7 @@ import numpy as np
 
 from actc.data.progress import Progress, ignore_progress
 from actc.errors import OptionError, StoreError
-from actc.graph.address import Store
-from actc.graph.client import SparqlClient, refuse_odd_iri
+from actc.graph.client import SparqlClient, Store, refuse_odd_iri
 from actc.graph.rdf import PARTS
 from actc.graph.read_sparql import count_triples, read_triples
 from actc.graph.runs import DEFAULT_GRAPH, REMOVED_FROM, STATEMENTS, TRIPLE_TERMS, Decided, Run
@@ -29,15 +28,7 @@ TRY = "ASK { BIND(<<( <urn:a> <urn:b> <urn:c> )>> AS ?t) FILTER(isTRIPLE(?t)) }"
 
 
 class SparqlTarget:
-    """A store with an address for updates and one for queries.
-
-    Parameters
-    ----------
-    store : Store
-        Where updates go.
-    query_at : str, optional
-        Where queries go; by the address of updates, if not given.
-    """
+    """A store with an address for updates and one for queries."""
 
     def __init__(self, store: Store, query_at: str | None = None) -> None:
         ending = next((ending for ending in QUERIES if store.place.endswith(ending)), "")

@@ -41,16 +41,7 @@ _ESCAPED = re.compile(f"%(25(?=(?:25)*{_CODE})|{_CODE})")
 
 
 def entity_term(name: str, base: str, may_be_literal: bool) -> str:
-    """Return an entity's name as an N-Triples term: an IRI in brackets, a blank node or a literal.
-
-    Parameters
-    ----------
-    name : str
-    base : str
-        Put before names that are not terms of their own.
-    may_be_literal : bool
-        False for a name at the head of a triple, where no literal can stand.
-    """
+    """Return an entity's name as an N-Triples term: an IRI in brackets, a blank node or a literal."""
     if may_be_literal and re.fullmatch(LITERAL, name):
         return name
     return name if re.fullmatch(BLANK, name) else relation_term(name, base)
@@ -204,15 +195,7 @@ def import_pyoxigraph() -> Any:
 
 
 def parse_rdf(format: str, **source: Any) -> list[Any]:
-    """Parse with pyoxigraph, which is stricter than N-Triples and Turtle about IRIs: ``http://a/100%`` is one to them.
-
-    Parameters
-    ----------
-    format : str
-        A name in pyoxigraph's ``RdfFormat``: TURTLE, N_TRIPLES and so on.
-    **source
-        What to parse: input, or path.
-    """
+    """Parse with pyoxigraph, whose IRIs are stricter than those of N-Triples: ``http://a/100%`` is one to these."""
     oxigraph = import_pyoxigraph()
     syntax = getattr(oxigraph.RdfFormat, format)
     quads = list(oxigraph.parse(**source, format=syntax, lenient=True))

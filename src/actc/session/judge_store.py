@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.database import database_address
 from actc.data.deliver import try_to_lock
-from actc.data.sqlite import database_address
 from actc.decide.judge_answers import JudgeAnswers
 from actc.errors import FileError, OptionError
 from actc.session.replies import Question, Reply, key_of

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from actc.data.database import database_address
 from actc.data.files import read_triples
-from actc.data.sqlite import database_address
 from actc.errors import FileError
 from actc.session.read_names import NAME_COLUMNS, NAMING, RDF_FORMATS, ending, read_names
 from actc.session.store import Connections

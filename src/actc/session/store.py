@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from actc.data.sqlite import database_address
+from actc.data.database import database_address
 from actc.data.triples import IntArray
 from actc.errors import FileError
 

@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from actc.bench.paper.run import write_paper
-from actc.bench.sample.run_demo import run_demo
+from actc.bench.sample.demo import run_demo
 from actc.complete.check_run import CheckPlan, run_check
 from actc.data.files import write_scored, write_triples
 from actc.data.triples import ScoredTriples

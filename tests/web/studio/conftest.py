@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from actc.bench.sample.better_graph import make_families
+from actc.bench.sample.demo import make_families
 from actc.data.files import write_triples
 from actc.web.studio.runs import LIVING, list_runs
 from actc.web.studio.serve import prepare

@@ -20,7 +20,7 @@ import uvicorn
 from fastapi.testclient import TestClient
 from playwright.sync_api import Page
 
-from actc.bench.sample.better_graph import make_families
+from actc.bench.sample.demo import make_families
 from actc.graph.formats import read_graph
 from actc.session import Judgement, Session
 from actc.session.plan import Planner

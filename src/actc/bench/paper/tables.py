@@ -2,14 +2,115 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
 
-from actc.bench.comparisons import Comparison, Difference, compare_methods
-from actc.bench.measurements import PAPER_METRICS, Average, Measurements
-from actc.bench.paper.published import PublishedKey, PublishedNumber, load_published, look_up
-from actc.bench.paper.text_tables import TextTable
+from actc.bench.measurements import PAPER_METRICS, Average, Comparison, Difference, Measurements, compare_methods
 from actc.bench.rows import Run
+
+
+class PublishedKey(NamedTuple):
+    """Where a number stands in the paper: ``metric`` is "accuracy" or "f1"."""
+
+    table: str
+    dataset: str
+    model: str
+    method: str
+    metric: str
+
+
+class PublishedNumber(NamedTuple):
+    """A printed number and its plus-minus, both in per cent; None where the paper prints none."""
+
+    value: float
+    plus_minus: float | None
+
+
+@cache
+def load_published() -> dict[PublishedKey, PublishedNumber]:
+    """Return every number of the paper's result tables."""
+    text = (files("actc.bench.paper") / "published.csv").read_text(encoding="utf-8")
+    numbers = {}
+    for row in csv.DictReader(text.splitlines()):
+        key = PublishedKey(row["table"], row["dataset"], row["model"], row["method"], row["metric"])
+        spread = float(row["plus_minus"]) if row["plus_minus"] else None
+        numbers[key] = PublishedNumber(float(row["value"]), spread)
+    return numbers
+
+
+def look_up(table: str, dataset: str, model: str, method: str, metric: str) -> float | None:
+    """Return one printed number in per cent, None where the paper has none."""
+    number = load_published().get(PublishedKey(table, dataset, model, method, metric))
+    return None if number is None else number.value
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table that is ready to be read."""
+
+    name: str  # short name, fit for a file
+    title: str  # one line above the table
+    note: str  # what the numbers are: units, averages, standard errors
+    header: tuple[str, ...]  # names of the columns
+    # cells, as many in each row as there are columns. An empty first cell goes on with the row above.
+    rows: tuple[tuple[str, ...], ...]
+
+
+def write_markdown(table: TextTable) -> str:
+    """Write the table for GitHub and its kin."""
+    rule = ["---"] + ["---:"] * (len(table.header) - 1)
+    lines = ["| " + " | ".join(row) + " |" for row in (table.header, rule, *table.rows)]
+    return "\n".join([f"### {table.title}", "", *lines, "", table.note, ""])
+
+
+def write_latex(table: TextTable) -> str:
+    """Write the table for a paper that loads the package booktabs."""
+    lines = [" & ".join(map(_latex, row)) + r" \\" for row in table.rows]
+    for at in range(len(table.rows) - 1, 0, -1):
+        if table.rows[at][0] and not table.rows[at - 1][0]:
+            lines.insert(at, r"\addlinespace")
+    return "\n".join(
+        [
+            r"\begin{table*}",
+            r"\centering\small",
+            rf"\begin{{tabular}}{{l{'r' * (len(table.header) - 1)}}}",
+            r"\toprule",
+            " & ".join(map(_latex, table.header)) + r" \\",
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            rf"\caption{{{_latex(table.title)}. {_latex(table.note)}}}",
+            rf"\label{{tab:{table.name}}}",
+            r"\end{table*}",
+            "",
+        ]
+    )
+
+
+def _latex(text: str) -> str:
+    special = {
+        "&": r"\&",
+        "%": r"\%",
+        "_": r"\_",
+        "#": r"\#",
+        "±": r"$\pm$",
+        "−": r"$-$",
+        "–": "--",
+        "$": r"\$",
+    }
+    return "".join(special.get(letter, letter) for letter in text)
+
+
+WRITERS: dict[str, Callable[[TextTable], str]] = {
+    ".md": write_markdown,
+    ".tex": write_latex,
+}
+
 
 PAPER_CELLS = [
     (dataset, model) for dataset in ("codex-s", "codex-m") for model in ("complex", "conve", "transe", "rescal")

@@ -19,49 +19,28 @@ from actc.data.triples import BoolArray, ScoredTriples
 
 @dataclass(frozen=True)
 class RelationText:
-    """How people read a relation.
+    """How people read a relation."""
 
-    Parameters
-    ----------
-    name : str
-        A few words.
-    sentence : str
-        A template with the places ``{head}`` and ``{tail}``.
-    description : str
-        What makes the sentence true.
-    """
-
-    name: str
-    sentence: str
-    description: str
+    name: str  # a few words
+    sentence: str  # a template with the places ``{head}`` and ``{tail}``
+    description: str  # what makes the sentence true
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A small knowledge graph with candidates, their labels, and words for people.
+    """A small knowledge graph with candidates, their labels, and words for people."""
 
-    Parameters
-    ----------
-    valid, test : ScoredTriples
-        Candidates, true and false ones mixed; no triple is in both.
-    valid_labels, test_labels : bool array of shape (N,)
-        True where the candidate is a fact of WordNet.
-    known : ScoredTriples
-        The triples the scoring model was trained on.
-    names, descriptions : dict of str
-        The name and the definition of every entity, by id.
-    relations : dict of RelationText
-        The words of every relation, by id.
-    """
-
+    # valid, test: candidates, true and false ones mixed; no triple is in both
     valid: ScoredTriples
+    # valid_labels, test_labels: shape (N,); true where the candidate is a fact of WordNet
     valid_labels: BoolArray = field(repr=False)
     test: ScoredTriples
     test_labels: BoolArray = field(repr=False)
-    known: ScoredTriples
+    known: ScoredTriples  # the triples the scoring model was trained on
+    # names, descriptions: the name and the definition of every entity, by id
     names: dict[str, str] = field(repr=False)
     descriptions: dict[str, str] = field(repr=False)
-    relations: dict[str, RelationText] = field(repr=False)
+    relations: dict[str, RelationText] = field(repr=False)  # the words of every relation, by id
 
     def sentence(self, head: str, relation: str, tail: str) -> str:
         """Return a triple of ids as a sentence."""

@@ -2,23 +2,91 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import base64
+import itertools
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from actc.bench.cells import Cell
-from actc.bench.plots import Curve, curves_of
+from actc.bench.plots import Curve, curves_of, draw_learning_curves
 from actc.bench.rows import Row
 from actc.bench.runs import run_experiment
 from actc.bench.sample import Sample, load_sample
-from actc.bench.sample.better_graph import BetterGraph
+from actc.complete.run import complete_graph
+from actc.data.files import write_scored, write_text, write_triples
 from actc.data.metrics import accuracy, f1, report_by_relation
-from actc.data.progress import Progress
+from actc.data.pages import render
+from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray
+from actc.decide.calibrate import describe_calibration, write_sources
 from actc.decide.case import ORACLE, Case, Decisions
+from actc.errors import OptionError
+from actc.graph.formats import read_graph
+from actc.graph.graph import Graph
 from actc.methods.named import METHODS, thresholds_of
 from actc.methods.three_steps import Squash
+
+FAMILIES, HIDDEN = 30, 0.2
+
+
+@dataclass(frozen=True)
+class BetterGraph:
+    """What came of a graph whose hidden facts are known."""
+
+    # facts, hidden: how many facts the graph has, and how many were hidden from it
+    facts: int
+    hidden: int
+    # accepted, true: how many facts were added, and how many of these were among the hidden ones
+    accepted: int
+    true: int
+    folder: Path  # what `actc complete` wrote
+    rules: tuple[str, ...]  # some of the rules by which facts were found
+
+    def tell(self) -> str:
+        """Say how much better the graph is."""
+        return (
+            f"{self.facts:,} facts about {FAMILIES} families; {self.hidden:,} more are hidden. The graph's own rules "
+            f"propose facts, and nobody is asked: {self.accepted:,} facts are added, {self.true:,} of them true, so "
+            f"{self.true:,} of the {self.hidden:,} hidden facts are found."
+        )
+
+
+def make_families(random: np.random.Generator) -> Graph:
+    """Return facts about families of three generations, each of which follows from others."""
+    facts: list[tuple[str, str, str]] = []
+    for k in range(FAMILIES):
+        old, young = (f"Grandpa {k}", f"Grandma {k}"), [f"{name} {k}" for name in ("Ann", "Bob", "Cleo")]
+        children = {
+            parent: [f"{parent}'s {name}" for name in ("Dan", "Eve")] for parent in young[: random.integers(1, 4)]
+        }
+        couples = [(old, young), *(((parent, f"{parent}'s love"), theirs) for parent, theirs in children.items())]
+        for couple, theirs in couples:
+            facts += [(one, "married", other) for one, other in itertools.permutations(couple)]
+            facts += [(one, "sibling", other) for one, other in itertools.permutations(theirs, 2)]
+            for parent, child in itertools.product(couple, theirs):
+                facts += [(parent, "parent", child), (child, "child", parent)]
+        facts += [(one, "grandparent", child) for theirs in children.values() for one in old for child in theirs]
+    return Graph.from_columns(*zip(*facts, strict=True))
+
+
+def complete_families(folder: Path, seed: int = 0) -> BetterGraph:
+    """Hide a fifth of the facts, and complete the rest, as ``actc complete --budget 0`` does."""
+    random = np.random.default_rng(seed)
+    world = make_families(random)
+    hidden = random.random(len(world)) < HIDDEN
+    folder.mkdir(parents=True, exist_ok=True)
+    write_triples(folder / "families.tsv", world.take(~hidden).columns())
+    out = folder / "better"
+    complete_graph(folder / "families.tsv", out, budget=0, seed=seed)
+    accepted, missing = read_graph(out / "accepted.tsv"), world.take(hidden)
+    lines = (out / "accepted.tsv").read_text(encoding="utf-8").splitlines()
+    place = lines[0].split("\t").index("rule")
+    rules = dict.fromkeys(line.split("\t")[place] for line in lines[1:])
+    right = int(missing.contains(accepted).sum())
+    return BetterGraph(int((~hidden).sum()), len(missing), len(accepted), right, out, tuple(rules)[:3])
+
 
 BUDGETS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
 COMPARED = {
@@ -33,32 +101,15 @@ METHOD, ANSWERS = "pooled-known", 50
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """What the demo found.
-
-    Parameters
-    ----------
-    sample : Sample
-    rows : list of Row
-        Accuracy and F1 by method, budget and repeat.
-    levels : dict of (accuracy, F1)
-        What no calibration at all gives, and what all of the pool's labels give.
-    case : Case
-        With ``ANSWERS`` answers, chosen one batch after the other.
-    decided : Decisions
-        On the test triples.
-    better : BetterGraph or None
-        A graph completed without a model.
-    written : tuple of Path
-        The files that tell of it.
-    """
+    """What the demo found."""
 
     sample: Sample
-    rows: list[Row]
-    levels: dict[str, tuple[float, float]]
-    case: Case
-    decided: Decisions
-    better: BetterGraph | None = None
-    written: tuple[Path, ...] = ()
+    rows: list[Row]  # accuracy and F1 by method, budget and repeat
+    levels: dict[str, tuple[float, float]]  # what no calibration at all gives, and what all of the pool's labels give
+    case: Case  # with ``ANSWERS`` answers, chosen one batch after the other
+    decided: Decisions  # on the test triples
+    better: BetterGraph | None = None  # a graph completed without a model
+    written: tuple[Path, ...] = ()  # the files that tell of it
 
     @property
     def curves(self) -> list[Curve]:
@@ -151,3 +202,89 @@ def _with_every_label(cell: Cell) -> tuple[float, float]:
     cuts = thresholds_of(METHODS["localopt-acc"].fit(cell.valid, everything)).cuts_and_default
     quality = cell.labelled_test.measure(cuts[None])
     return float(quality[0][0]), float(quality[1][0])
+
+
+MOST_ACCEPTED = 40  # triples on the page
+
+
+def run_demo(
+    out: str | Path = "actc-demo",
+    *,
+    repeats: int = 10,
+    seed: int = 0,
+    jobs: int = -1,
+    progress: Progress = ignore_progress,
+) -> Demo:
+    """Do the whole job on the packaged sample and write what calibration buys, as ``actc demo`` does.
+
+    Parameters
+    ----------
+    out : path
+        A folder.
+    repeats : int
+        How often to repeat the comparison of methods.
+    seed : int
+        Where the draws start from.
+    jobs : int
+        Processes; -1 for every core. The numbers are the same.
+    progress : callable
+        Told how many more steps are done, of how many in all.
+    """
+    out = Path(out)
+    if out.exists() and not out.is_dir():
+        raise OptionError(f"--out: {out} is a file; give the name of a folder.")
+    demo = make_demo(repeats, seed, jobs=jobs, progress=progress)
+    demo = replace(demo, better=complete_families(out, seed))
+    return replace(demo, written=tuple(write_demo(demo, out)))
+
+
+def write_demo(demo: Demo, folder: Path) -> list[Path]:
+    """Write the picture, the page, the thresholds with what they rest on, the accepted triples; return where."""
+    folder.mkdir(parents=True, exist_ok=True)
+    picture, thresholds, accepted = (folder / n for n in ("learning-curve.png", "thresholds.json", "accepted.tsv"))
+    levels = {name: 100 * level[0] for name, level in demo.levels.items()}
+    draw_learning_curves(demo.curves, levels, "What a few answers bring (packaged WordNet sample)", picture)
+    scores, labels, known = (folder / f"{name}.tsv" for name in ("scores", "labels", "known"))
+    write_scored(known, demo.sample.known)
+    sources = write_sources(folder, demo.case, scores=scores.name, labels=labels.name, known=known)
+    describe_calibration(demo.case, sources).write(thresholds)
+    _write_accepted(demo, accepted)
+    return [picture, write_page(demo, picture), thresholds, accepted, scores, labels, known]
+
+
+def _write_accepted(demo: Demo, path: Path) -> None:
+    rows, columns = demo.best_accepted, demo.decided.columns(accepted_only=False)
+    sentences = [demo.sample.sentence(*demo.sample.test.triple(row)) for row in rows.tolist()]
+    write_triples(path, {**{name: column[rows] for name, column in columns.items()}, "sentence": sentences})
+
+
+def write_page(demo: Demo, picture: Path) -> Path:
+    """Write the page beside the picture, the picture inside it."""
+    path, sample, annotations = picture.with_name("report.html"), demo.sample, demo.case.annotations
+    asked = zip(annotations.rows.tolist(), annotations.labels.tolist(), strict=True)
+    taken = demo.best_accepted[:MOST_ACCEPTED].tolist()
+    budgets = sorted({row.budget for row in demo.rows})
+    page = render(
+        "demo.html",
+        demo=demo,
+        answers=ANSWERS,
+        method=METHOD,
+        image=base64.b64encode(picture.read_bytes()).decode(),
+        budgets=[str(budget) for budget in budgets],
+        quality=_quality_rows(demo, budgets),
+        asked=[(sample.sentence(*sample.valid.triple(row)), label) for row, label in asked],
+        taken=[(sample.sentence(*sample.test.triple(row)), demo.probabilities[row]) for row in taken],
+    )
+    write_text(path, page)
+    return path
+
+
+def _quality_rows(demo: Demo, budgets: list[int]) -> dict[str, list[list[str]]]:
+    """Return accuracy and F1 of each method at each budget, in percent."""
+    rows: dict[str, list[list[str]]] = {}
+    for method in COMPARED:
+        rows[method] = []
+        for budget in budgets:
+            mine = [(row.accuracy, row.f1) for row in demo.rows if (row.method, row.budget) == (method, budget)]
+            rows[method].append([f"{100 * mean:.1f}" for mean in np.mean(mine, axis=0)] if mine else ["–"])
+    return rows
