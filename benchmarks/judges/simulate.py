@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from actc.bench.cells import read_cell
-from actc.data.metrics import brier, calibration_error
-from actc.data.triples import Annotations, BoolArray, ScoredTriples
+from actc.data.triples import Annotations, BoolArray, FloatArray, ScoredTriples
 from actc.decide.case import Case
 from actc.decide.intervals import clopper_pearson
 from actc.decide.judge_answers import JudgeAnswers
@@ -41,6 +40,17 @@ GOOD, BAD = 0.95, 0.6
 FIELDS = ("cell", "quality", "repeat", "answers", "judge_accuracy", "accuracy_without", "accuracy_with",
           "brier_without", "brier_with", "ece_without", "ece_with", "weight", "decisions", "quantity", "truth",
           "share", "low", "high", "reading", "alone_low", "alone_high")  # fmt: skip
+
+
+def brier(labels: BoolArray, probabilities: FloatArray) -> float:
+    """Mean squared distance of probability and truth."""
+    return float(np.mean((probabilities - labels) ** 2))
+
+
+def calibration_error(labels: BoolArray, probabilities: FloatArray, bins: int = 10) -> float:
+    """Expected calibration error: |mean probability - share of true ones| in equal-width bins, weighted by size."""
+    which = np.minimum((probabilities * bins).astype(int), bins - 1)
+    return float(np.abs(np.bincount(which, probabilities - labels, minlength=bins)).sum() / len(labels))
 
 
 def read_pool(name: str) -> tuple[ScoredTriples, BoolArray, ScoredTriples | None]:

@@ -24,8 +24,7 @@ from actc.bench.datasets import load_cell
 from actc.bench.plans import PAPER_BUDGETS, draw_orders
 from actc.bench.rows import COLUMNS, Row
 from actc.bench.runs import run_experiment
-from actc.data.metrics import brier, calibration_error
-from actc.data.triples import Annotations, FloatArray, IntArray
+from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray
 from actc.methods.named import METHODS, Method, finds_cuts
 from actc.methods.pooled.features import prepare_pool
 
@@ -43,6 +42,17 @@ METHODS_ON_CELLS = (
     "actc-lr-rndm",
     "localopt-acc",
 )
+
+
+def brier(labels: BoolArray, probabilities: FloatArray) -> float:
+    """Mean squared distance of probability and truth."""
+    return float(np.mean((probabilities - labels) ** 2))
+
+
+def calibration_error(labels: BoolArray, probabilities: FloatArray, bins: int = 10) -> float:
+    """Expected calibration error: |mean probability - share of true ones| in equal-width bins, weighted by size."""
+    which = np.minimum((probabilities * bins).astype(int), bins - 1)
+    return float(np.abs(np.bincount(which, probabilities - labels, minlength=bins)).sum() / len(labels))
 
 
 def read_cells() -> list[Cell]:

@@ -112,8 +112,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 KILLED = """
 import os, sys
 from pathlib import Path
-from actc.data import deliver
-from actc.data.deliver import write_folder
+from actc.data.deliver import deliver
 
 rename = Path.rename
 
@@ -121,22 +120,19 @@ def rename_and_die(self, target):
     rename(self, target)
     os._exit(9)
 
-with write_folder(sys.argv[1], replaces=("model.json",)) as unfinished:
-    (unfinished / "model.json").write_text("new")
-    if sys.argv[2] == "exchanging":
-        exchange = deliver._exchange
-        deliver._exchange = lambda *names: exchange(*names) and os._exit(9)
-    elif sys.argv[2] == "moving":  # as where names cannot be exchanged
-        deliver._exchange = lambda *names: False
-        Path.rename = rename_and_die
-    else:
+with deliver(Path(sys.argv[1]), overwrite=True) as unfinished:
+    unfinished.mkdir()
+    (unfinished / "part-0").write_text("new")
+    if sys.argv[2] == "writing":
         os._exit(9)
+    Path.rename = rename_and_die
 """
 
 
 def write_model(folder: Path, text: str) -> None:
-    with write_folder(folder, replaces=("model.json",)) as unfinished:
-        (unfinished / "model.json").write_text(text)
+    with deliver(folder, overwrite=True) as unfinished:
+        unfinished.mkdir()
+        (unfinished / "part-0").write_text(text)
 
 
 @pytest.mark.parametrize("when", ["writing", "moving"])
@@ -145,29 +141,21 @@ def test_the_old_folder_survives_a_kill_and_the_next_run_starts_clean(tmp_path: 
     write_model(folder, "old")
     assert subprocess.run([sys.executable, "-c", KILLED, str(folder), when], check=False).returncode == 9
     assert folder.exists() == (when == "writing")
-    with pytest.raises(ZeroDivisionError), write_folder(folder, replaces=("model.json",)):
-        assert (folder / "model.json").read_text() == "old"
+    with pytest.raises(ZeroDivisionError), deliver(folder, overwrite=True):
+        assert (folder / "part-0").read_text() == "old"
         raise ZeroDivisionError
     write_model(folder, "newer")
-    assert (folder / "model.json").read_text() == "newer"
+    assert (folder / "part-0").read_text() == "newer"
     assert list(tmp_path.iterdir()) == [folder]
 
 
 def test_the_old_folder_survives_a_failure_and_is_replaced_by_success(tmp_path: Path) -> None:
     write_model(tmp_path / "model", "old")
-    with pytest.raises(ZeroDivisionError), write_folder(tmp_path / "model", replaces=("model.json",)):
+    with pytest.raises(ZeroDivisionError), deliver(tmp_path / "model", overwrite=True):
         raise ZeroDivisionError
-    assert (tmp_path / "model" / "model.json").read_text() == "old"
+    assert (tmp_path / "model" / "part-0").read_text() == "old"
     write_model(tmp_path / "model", "new")
-    assert (tmp_path / "model" / "model.json").read_text() == "new"
-
-
-def test_a_folder_that_is_replaced_is_there_at_every_moment(tmp_path: Path) -> None:
-    write_model(tmp_path / "model", "old")
-    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "model"), "exchanging"], check=False)
-    assert (tmp_path / "model" / "model.json").read_text() == "new"
-    write_model(tmp_path / "model", "newer")
-    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    assert (tmp_path / "model" / "part-0").read_text() == "new"
 
 
 def test_a_link_a_pipe_or_a_device_is_never_replaced(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actc import ScoredTriples
-from actc.data.metrics import METRICS, LabelledScores, accuracy, brier, calibration_error, f1, report_by_relation
+from actc.data.metrics import METRICS, LabelledScores, accuracy, f1, report_by_relation
 from actc.data.triples import Thresholds
 from actc.errors import ChoiceError
 from tests.conftest import make_pool
@@ -34,13 +34,6 @@ def test_a_misspelt_metric_is_answered_with_the_nearest(pool, labels):
 def test_f1_of_nothing_accepted_and_nothing_true_is_one():
     nothing = np.zeros(3, dtype=bool)
     assert f1(nothing, nothing) == 1.0
-
-
-def test_brier_and_calibration_error_of_known_cases():
-    labels, p = np.array([True, False, True, False]), np.array([0.75, 0.75, 0.75, 0.75])
-    assert brier(labels, p) == pytest.approx(0.3125)
-    assert calibration_error(labels, p) == pytest.approx(0.25)
-    assert calibration_error(labels, labels.astype(float)) == 0.0
 
 
 def test_the_report_counts_by_relation(pool, labels):

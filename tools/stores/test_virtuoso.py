@@ -12,8 +12,8 @@ from tests.graph.test_publish import INTO, folder  # noqa: F401 - a fixture
 from tests.graph.test_read_sparql import canonical, lines_of
 from tests.graph.worlds import PLACE, make_lines
 
-from actc.graph.fetch import fetch_graph
 from actc.graph.publish import publish_facts, withdraw_facts
+from actc.graph.read_sparql import fetch_graph
 
 SERVER, CLIENT = shutil.which("virtuoso-t"), shutil.which("isql-vt")
 SETTINGS = """

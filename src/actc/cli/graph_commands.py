@@ -48,10 +48,9 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
     from actc.graph.formats import convert_graph
 
     claim_output(out, overwrite=overwrite, inputs=(graph,))
-    converted = convert_graph(graph, out, **options)
-    found = converted.graph
+    found = convert_graph(graph, out, **options)
     sizes = f"{len(found)} triples, {len(found.entity_names)} entities, {len(found.relation_names)} relations"
-    say(quiet, *converted.notes, f"{out}: {sizes}.")
+    say(quiet, *found.notes, f"{out}: {sizes}.")
 
 
 @click.command(

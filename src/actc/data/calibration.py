@@ -321,18 +321,9 @@ def _read_exceptions(content: dict[str, Any]) -> Exceptions:
     return replace(found, probability=[float(cell) for cell in found.probability])
 
 
-class _Words(dict[float, str]):
-    """Numbers as a file has them. Rounded, many are the same, and each is put into words once."""
-
-    def __missing__(self, number: float) -> str:
-        self[number] = word = f"{number:.{DIGITS}g}"
-        return word
-
-
 def _write_curves(probabilities: FloatArray) -> list[str]:
     """Return each row as a line of numbers."""
-    word = _Words().__getitem__
-    return [" ".join(map(word, row.tolist())) for row in probabilities]
+    return [" ".join(f"{value:.{DIGITS}g}" for value in row) for row in probabilities.tolist()]
 
 
 def _read_curves(content: dict[str, Any]) -> Curves | None:

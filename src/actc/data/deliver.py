@@ -7,7 +7,6 @@ clears it away, and puts back what the killed run had moved aside.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import glob
 import os
@@ -28,7 +27,6 @@ LOCK, NEW, OLD = "lock", "new", "old"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 NO_ROOM_WORDS = ("No space left", "disk is full", "File too large", "Could not write", "unexpected pos")
 _CLAIMED: set[Path] = set()  # places that this process keeps from others, see `claim`
-AT_FDCWD, RENAME_EXCHANGE = -100, 2  # from Linux's fcntl.h
 
 
 def check_writable(path: str | Path) -> Path:
@@ -49,7 +47,7 @@ def refuse_odd_place(path: Path) -> None:
         raise FileError(f"{path} is no ordinary file; give the name of a file to write.")
 
 
-def check_folder(path: str | Path, holds: Sequence[str]) -> Path:
+def check_folder(path: str | Path, holds: Sequence[str] = ()) -> Path:
     """Refuse a place where no folder can be written, or where one would replace anything but files of these names."""
     path = Path(path)
     refuse_odd_place(path)
@@ -91,13 +89,13 @@ def _named_failure(path: Path, scratch: Path) -> Iterator[None]:
 
 
 @contextmanager
-def write_folder(path: str | Path, replaces: Sequence[str] = ()) -> Iterator[Path]:
+def write_folder(path: str | Path) -> Iterator[Path]:
     """Give an empty folder to fill; it takes its name at the end, or is removed if anything fails."""
-    path = check_folder(path, replaces)
+    path = check_folder(path)
     with alone(path), _hidden_neighbour(path) as unfinished:
         unfinished.mkdir()
         yield unfinished
-        check_folder(path, replaces)  # hours may have passed
+        check_folder(path)  # hours may have passed
         _move(unfinished, path)
 
 
@@ -133,7 +131,7 @@ def claim(path: Path, told: Path | None = None) -> Iterator[None]:
 
 @contextmanager
 def alone(path: Path, told: Path | None = None) -> Iterator[None]:
-    """Let one run at a time write to a place; another one is told, and nothing of either is lost.
+    """Let one run at a time write to a place; another one is refused, and nothing of either is lost.
 
     Folders above it are made where they are missing, and removed again where nothing came to be in them.
     """
@@ -210,8 +208,6 @@ def _move(unfinished: Path, path: Path) -> None:
     if not path.exists() or not (path.is_dir() or unfinished.is_dir()):
         os.replace(unfinished, path)
         return
-    if _exchange(unfinished, path):  # the old one now lies among what is cleared away
-        return
     aside = unfinished.parent.with_name(OLD)
     path.rename(aside)  # killed here, the next run to this place puts it back
     try:
@@ -219,15 +215,6 @@ def _move(unfinished: Path, path: Path) -> None:
     except BaseException:
         aside.rename(path)
         raise
-
-
-def _exchange(first: Path, second: Path) -> bool:
-    """Let two names change places at once, so that neither is ever missing; False where the system cannot."""
-    try:
-        rename = ctypes.CDLL(None, use_errno=True).renameat2
-    except (AttributeError, OSError, TypeError):
-        return False
-    return bool(rename(AT_FDCWD, os.fsencode(first), AT_FDCWD, os.fsencode(second), RENAME_EXCHANGE) == 0)
 
 
 def _flush(written: Path) -> None:

@@ -216,21 +216,16 @@ def answer_columns(annotations: Annotations, pool: int = 0) -> dict[str, NDArray
 
 def read_triples(path: str | Path) -> Iterator[tuple[str, str, str]]:
     """Read head, relation and tail, row by row, from a table that need not fit into memory."""
-    import duckdb
-
     layout = find_layout(path)
     require(layout, TRIPLE)
-    with open_database() as connection:
-        try:
-            found, number = connection.execute(f"SELECT {layout.texts(TRIPLE)} FROM {layout.source}"), 0
-            while rows := found.fetchmany(50_000):
-                for row in rows:
-                    if None in row:
-                        raise FileError(f"{layout.where(number)}: a head, relation or tail is missing.")
-                    number += 1
-                    yield row
-        except duckdb.Error as error:
-            raise read_failed(layout.path, error) from None
+    with open_reader(layout.path) as connection:
+        found, number = connection.execute(f"SELECT {layout.texts(TRIPLE)} FROM {layout.source}"), 0
+        while rows := found.fetchmany(50_000):
+            for row in rows:
+                if None in row:
+                    raise FileError(f"{layout.where(number)}: a head, relation or tail is missing.")
+                number += 1
+                yield row
 
 
 def read_listed(path: Path) -> Triples:
@@ -239,7 +234,7 @@ def read_listed(path: Path) -> Triples:
         return encode_columns([], [], [])
     layout = find_layout(path)
     require(layout, TRIPLE)
-    with open_database() as connection:
+    with open_reader(path) as connection:
         found = connection.execute(f"SELECT {layout.texts(TRIPLE)} FROM {layout.source}").fetchnumpy()
     return encode_columns(*(np.ma.getdata(found[name]) for name in TRIPLE))
 
@@ -426,7 +421,7 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
         raise FileError(f"{path} is no ordinary file; write what it gives into one first.")
     kind, _ = _kind(path)
     if kind == ".parquet":
-        names = _parquet_columns(path)
+        names = list(parquet_types(path))
         called = _known(names)
         return Layout(path, None, True, 0, called, _others(names, called.values()), _score_name(called))
     check_gzip(path)
@@ -604,21 +599,29 @@ def _others(names: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:
     return tuple(name.strip() for name in names if name not in taken)
 
 
-def _parquet_columns(path: Path) -> list[str]:
+def parquet_types(path: Path) -> dict[str, str]:
+    """Return the columns of a Parquet file, each with its type in SQL."""
+    with open_reader(path) as connection:
+        described = f"DESCRIBE SELECT * FROM read_parquet({quote_file(path)}, hive_partitioning=false)"
+        return {row[0]: row[1].lower() for row in connection.execute(described).fetchall()}
+
+
+@contextmanager
+def open_reader(path: Path) -> Iterator[Any]:
+    """Open a database to read a file with; its errors become sentences about the file."""
     import duckdb
 
-    try:
-        with open_database() as connection:
-            described = f"DESCRIBE SELECT * FROM read_parquet({quote_file(path)}, hive_partitioning=false)"
-            return [row[0] for row in connection.execute(described).fetchall()]
-    except duckdb.Error as error:
-        raise read_failed(path, error) from None
+    with open_database() as connection:
+        try:
+            yield connection
+        except duckdb.Error as error:
+            raise read_failed(path, error) from None
 
 
 def with_columns(layout: Layout, names: Iterable[str]) -> Layout:
     """Return a layout that knows further columns, those of these names that the file has; none without a header."""
     if layout.delimiter is None:
-        found: dict[str, int | str] = {name.lower(): name for name in _parquet_columns(layout.path)}
+        found: dict[str, int | str] = {name.lower(): name for name in parquet_types(layout.path)}
     else:
         cells = layout.cells() if layout.has_header else []
         found = {cell.strip().lower(): place for place, cell in enumerate(cells)}
@@ -631,24 +634,19 @@ def _loaded(layout: Layout, names: Sequence[str], optional: Sequence[str] = ()) 
 
     Cells of the optional columns may be empty.
     """
-    import duckdb
-
-    try:
-        with open_database() as connection:
-            connection.execute(
-                f"CREATE TABLE loaded AS SELECT row_number() OVER () - 1 AS row, {layout.texts((*names, *optional))} "
-                f"FROM {layout.source}"
-            )
-            empty = ", ".join(f"min(row) FILTER ({name} IS NULL OR {name} = '')" for name in names)
-            (size, *rows) = connection.execute(f"SELECT count(*), {empty} FROM loaded").fetchall()[0]
-            if not size:
-                raise FileError(f"{layout.path}: there is no triple in the file.")
-            for name, row in zip(names, rows, strict=True):
-                if row is not None:
-                    raise FileError(f"{layout.where(row)}: there is nothing in column {name}.")
-            yield connection
-    except duckdb.Error as error:
-        raise read_failed(layout.path, error) from None
+    with open_reader(layout.path) as connection:
+        connection.execute(
+            f"CREATE TABLE loaded AS SELECT row_number() OVER () - 1 AS row, {layout.texts((*names, *optional))} "
+            f"FROM {layout.source}"
+        )
+        empty = ", ".join(f"min(row) FILTER ({name} IS NULL OR {name} = '')" for name in names)
+        (size, *rows) = connection.execute(f"SELECT count(*), {empty} FROM loaded").fetchall()[0]
+        if not size:
+            raise FileError(f"{layout.path}: there is no triple in the file.")
+        for name, row in zip(names, rows, strict=True):
+            if row is not None:
+                raise FileError(f"{layout.where(row)}: there is nothing in column {name}.")
+        yield connection
 
 
 def _read_codes(connection: Any) -> tuple[IntArray, IntArray, IntArray, tuple[str, ...], tuple[str, ...]]:

@@ -67,18 +67,6 @@ def f1(labels: BoolArray, decisions: BoolArray) -> float:
     return float(f1_of(count_decisions(labels, decisions))[0])
 
 
-def brier(labels: BoolArray, probabilities: FloatArray) -> float:
-    """Mean squared distance of probability and truth."""
-    return float(np.mean((probabilities - labels) ** 2))
-
-
-def calibration_error(labels: BoolArray, probabilities: FloatArray, bins: int = 10) -> float:
-    """Expected calibration error: |mean probability - share of true ones| in equal-width bins, weighted by size."""
-    which = np.minimum((probabilities * bins).astype(int), bins - 1)
-    excess = np.bincount(which, probabilities - labels, minlength=bins)
-    return float(np.abs(excess).sum() / len(labels))
-
-
 @dataclass(frozen=True, eq=False)
 class LabelledScores:
     """Labelled triples, arranged so that any number of threshold tables is scored without looking at a triple twice."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,8 +19,8 @@ from actc.data.files import (
     Layout,
     find_layout,
     is_table,
+    parquet_types,
     quote,
-    quote_file,
     read_failed,
     read_scored,
     require,
@@ -145,7 +144,6 @@ def _reading(candidates: Candidates) -> Iterator[Any]:
     import duckdb
 
     with open_database() as connection:
-        connection.execute("SET memory_limit='1GB'")
         try:
             yield connection
         except duckdb.Error as error:
@@ -178,46 +176,20 @@ def _compare_text(paths: Sequence[Path], first: Layout) -> None:
 
 
 def _compare_parquet(paths: Sequence[Path], first: Layout, columns: Sequence[str]) -> None:
-    """Compare the parts' footers, all in one query; only if that fails, one by one to name the culprit."""
+    """Compare the parts' columns: DuckDB would give those of other types the types of the first part's."""
+    names, wanted = [str(first.position[column]) for column in columns], parquet_types(first.path)
     for path in paths:
         if path.suffix.lower() != ".parquet":
             raise FileError(f"{path}: this is no Parquet file, as {first.path} is; all parts must be laid out alike.")
-    types = _column_types(paths)
-    wanted = types[os.path.abspath(first.path)]
-    for path in paths:
-        for name in (str(first.position[column]) for column in columns):
-            mine = types[os.path.abspath(path)].get(name)
-            if mine is None:
+        types = parquet_types(path)
+        for name in names:
+            if name not in types:
                 raise FileError(f"{path}: the column {name!r} is missing, which {first.path} has.")
-            if mine != wanted[name]:
+            if types[name] != wanted[name]:
                 raise FileError(
-                    f"{path}: its column {name!r} is {mine}, but {wanted[name]} in {first.path}; "
+                    f"{path}: its column {name!r} is {types[name]}, but {wanted[name]} in {first.path}; "
                     "write all parts with one schema."
                 )
-
-
-def _column_types(paths: Sequence[Path]) -> dict[str, dict[str, str]]:
-    import duckdb
-
-    try:
-        with open_database() as connection:
-            names = ", ".join(map(quote_file, paths))
-            rows = connection.execute(
-                "SELECT file_name, name, "
-                "CASE WHEN converted_type = 'UTF8' OR CAST(logical_type AS VARCHAR) LIKE 'String%' "
-                "THEN 'text' ELSE lower(type) END "
-                f"FROM parquet_schema([{names}]) WHERE type IS NOT NULL"
-            ).fetchall()
-    except duckdb.Error as error:
-        if len(paths) == 1:
-            raise read_failed(paths[0], error) from None
-        for path in paths:
-            _column_types([path])
-        raise
-    types: dict[str, dict[str, str]] = {}
-    for path, name, kind in rows:
-        types.setdefault(path, {}).setdefault(name, kind)
-    return types
 
 
 BAD_SCORE = "(score IS NULL OR NOT abs(score) < CAST('inf' AS DOUBLE))"

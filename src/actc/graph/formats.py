@@ -10,7 +10,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -195,17 +195,9 @@ def find_ending(path: Path) -> str:
     return max(endings, key=len)
 
 
-@dataclass(frozen=True, eq=False)
-class Converted:
-    """A graph that was written in another format."""
-
-    graph: Graph
-    notes: tuple[str, ...] = ()  # what a person should know: what was left out, and why
-
-
 def convert_graph(
     graph: str | Path, out: str | Path, *, source: str | None = None, target: str | None = None, base: Base = ""
-) -> Converted:
+) -> Graph:
     """Write a graph in another format, as ``actc convert`` does.
 
     Parameters
@@ -216,10 +208,15 @@ def convert_graph(
         The formats, where the names do not say them.
     base : str, or two of them
         What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
+
+    Returns
+    -------
+    Graph
+        The graph; its ``notes`` are what a person should know: what was left out, and why.
     """
     written = check_format(Path(out), target)
     found = read_graph(Path(graph), source, base)
     extras = read_extras(Path(graph), found, source)
     write_graph(Path(out), found, target, base, extras if written.carries else None)
     lost = [f"{written.summary} has no place for {', '.join(extras)}: left out."] if extras else []
-    return Converted(found, (*found.notes, *([] if written.carries else lost)))
+    return found if written.carries else replace(found, notes=(*found.notes, *lost))

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from actc.data.database import open_database
-from actc.data.files import Layout, read_failed
+from actc.data.files import Layout, open_reader
 from actc.data.triples import Triples, Vocabulary, encode_columns
 from actc.errors import FileError
 
@@ -64,22 +61,10 @@ def note_repeats(count: int) -> tuple[str, ...]:
     return (f"{count} repeated triples are kept once.",) if count else ()
 
 
-@contextmanager
-def connect(path: Path) -> Iterator[Any]:
-    """Open a database in memory that spills to a temporary folder; its errors become sentences about the file."""
-    import duckdb
-
-    with open_database() as connection:
-        try:
-            yield connection
-        except duckdb.Error as error:
-            raise read_failed(path, error) from None
-
-
 def read_columns(layout: Layout, triple: Mapping[str, str]) -> Graph:
     """Read a graph from a file laid out in columns; ``triple`` is the SQL of head, relation and tail."""
     columns = ", ".join(f"{sql} AS {name}" for name, sql in triple.items())
-    with connect(layout.path) as connection:
+    with open_reader(layout.path) as connection:
         connection.execute(f"CREATE TEMP TABLE named AS SELECT {columns} FROM {layout.source}")
         return encode(connection, layout.where)
 

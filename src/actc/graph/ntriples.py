@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from actc.data.files import check_gzip, open_text, quote, quote_file
+from actc.data.files import check_gzip, open_reader, open_text, quote, quote_file
 from actc.errors import FileError, MissingExtraError
-from actc.graph.graph import Graph, connect, encode
+from actc.graph.graph import Graph, encode
 from actc.graph.terms import (
     BLANK,
     IRI,
@@ -48,7 +48,7 @@ USUAL = """
 def read(path: Path, base: Bases) -> Graph:
     """Read a file; every line is a triple, a comment or nothing."""
     check_gzip(path)
-    with connect(path) as connection:
+    with open_reader(path) as connection:
         usual = USUAL.format(parts=PARTS.format(path=quote_file(path)))
         connection.execute(
             "CREATE TEMP TABLE named AS SELECT CASE WHEN tail IS NOT NULL THEN part[1] END AS head, "

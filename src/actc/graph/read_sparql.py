@@ -19,11 +19,11 @@ from urllib.parse import quote as quote_url
 from urllib.parse import urlsplit
 
 from actc.data.deliver import write_beside
-from actc.data.files import quote, quote_file
+from actc.data.files import open_reader, quote, quote_file
 from actc.data.progress import Progress, ignore_progress
 from actc.errors import MissingExtraError, OptionError, StoreError
 from actc.graph.client import TRIES, RequestError, SparqlClient, Store, refuse_odd_iri
-from actc.graph.graph import connect, note_repeats
+from actc.graph.graph import note_repeats
 from actc.graph.terms import REIFIES, TERM, parse_rdf
 
 GRAPH_STORES = ("store", "data", "sparql-graph-crud", "rdf-graphs/service")
@@ -177,7 +177,7 @@ class _Reader:
 
     def _count(self, path: Path, noted: Counter[tuple[str, str]]) -> dict[str, int]:
         """Count the triples of each relation that a reply had, those that it leaves out among them."""
-        with connect(path) as connection:
+        with open_reader(path) as connection:
             query = f"SELECT split_part(line, ' ', 2), count(*) FROM {lines_of(path)} GROUP BY ALL"
             found = Counter({term[1:-1]: int(count) for term, count in connection.execute(query).fetchall()})
         for (why, relation), count in noted.items():
@@ -311,7 +311,7 @@ def fetch_graph(
 def _sort(lines: Path, out: Path) -> int:
     """Write lines in order, each once, so that a store that did not change gives the same file; return the repeats."""
     source = lines_of(*sorted(lines.iterdir()))
-    with connect(lines) as connection:
+    with open_reader(lines) as connection:
         written = connection.execute(
             f"COPY (SELECT DISTINCT line FROM {source} ORDER BY line) "
             f"TO {quote(str(out))} "

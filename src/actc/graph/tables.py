@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from actc.data.files import TRIPLE, Layout, find_layout, require, with_columns, write_triples
+from actc.data.files import TRIPLE, Layout, find_layout, open_reader, require, with_columns, write_triples
 from actc.data.triples import BoolArray, FloatArray, encode_columns
 from actc.errors import FileError
-from actc.graph.graph import Graph, connect, read_columns
+from actc.graph.graph import Graph, read_columns
 from actc.graph.terms import Bases
 
 NUMBERS = ("score", "probability", "threshold")
@@ -31,7 +31,7 @@ def read_provenance(
         return {}
     wanted = {**triple, **{name: f"CAST({layout.column(name)} AS VARCHAR)" for name in found}}
     columns = ", ".join(f'{sql} AS "{name}"' for name, sql in wanted.items())
-    with connect(layout.path) as connection:
+    with open_reader(layout.path) as connection:
         table = connection.execute(f"SELECT {columns} FROM {layout.source}").fetchnumpy()
     cells = {name: _filled(column) for name, column in table.items()}
     # In its own order, repeats and all: of equal rows the first is found.
