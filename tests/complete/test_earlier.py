@@ -60,7 +60,7 @@ def test_a_grown_graph_uses_earlier_answers_asks_new_questions_and_says_what_cha
     assert (first["judged"], report["judged"]) == (15, 30)
     said = Answers.read(out / "answers.tsv")
     assert len(said) == 30
-    assert (said.said.who == "oracle").all()
+    assert (said.annotations.who == "oracle").all()
     since = report["since"]
     old, new = triples_of(out / "earlier" / "1" / "accepted.tsv"), triples_of(out / "accepted.tsv")
     assert since["accepted_added"] == len(new - old)
@@ -75,8 +75,8 @@ def test_a_grown_graph_uses_earlier_answers_asks_new_questions_and_says_what_cha
 def test_only_draws_from_the_candidates_of_this_run_prove_something(twice):
     out, _, _ = twice
     earlier, judged = Answers.read(out / "earlier" / "1" / "answers.tsv"), Answers.read(out / "judged.parquet")
-    assert earlier.said.proves.all()
-    assert (judged.said.proves == ~earlier.triples.contains(judged.triples)).all()
+    assert earlier.annotations.proves.all()
+    assert (judged.annotations.proves == ~earlier.triples.contains(judged.triples)).all()
 
 
 def test_the_same_command_once_more_changes_nothing(twice, world):
@@ -192,8 +192,8 @@ def test_a_graph_that_was_fed_back_keeps_what_people_called_true_as_lessons(worl
     assert not triples_of(out / "accepted.tsv") & triples_of(tmp_path / "fed.tsv")
     judged = Answers.read(out / "judged.parquet")
     again = before.triples.contains(judged.triples)
-    assert not judged.said.proves[again].any()
-    assert judged.said.proves[~again].all()
+    assert not judged.annotations.proves[again].any()
+    assert judged.annotations.proves[~again].all()
     assert any("they teach the method, and prove nothing" in line for line in completed.lines)
     assert report["triples_after"] == len(triples_of(out / "graph.tsv"))
 
@@ -280,7 +280,7 @@ def test_facts_that_were_called_false_are_taken_out_of_the_next_graph_too(world,
     asked = CompletionPlan(tmp_path / "old.tsv", out, oracle=world / "truth.tsv", budget=30, check=True)
     run_completion(asked)
     said = Answers.read(out / "answers.tsv")
-    false = {said.triples.triple(row) for row in range(len(said)) if not said.said.labels[row]} & set(wrong)
+    false = {said.triples.triple(row) for row in range(len(said)) if not said.annotations.labels[row]} & set(wrong)
     assert false
     assert not false & truth
     run_completion(CompletionPlan(tmp_path / "new.tsv", out, budget=0, check=True))
@@ -293,7 +293,7 @@ def test_words_of_several_at_once_are_all_kept_and_one_can_be_taken_back(tmp_pat
     with ThreadPoolExecutor(6) as many:
         list(many.map(lambda triple: keep_word(tmp_path, triple, triple != triples[0], "owner"), triples))
     said = read_answers(tmp_path)
-    assert {said.triples.triple(row): bool(said.said.labels[row]) for row in range(len(said))} == {
+    assert {said.triples.triple(row): bool(said.annotations.labels[row]) for row in range(len(said))} == {
         triple: triple != triples[0] for triple in triples
     }
     keep_word(tmp_path, triples[3], None, "owner")

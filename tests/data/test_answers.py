@@ -33,7 +33,7 @@ def test_answers_are_written_and_read_back(tmp_path):
 def test_of_two_answers_to_a_triple_the_later_one_counts():
     both = answers("aru", "brv").plus(answers("brv", "esy", label=0))
     assert [both.triples.triple(row) for row in range(3)] == [tuple("aru"), tuple("brv"), tuple("esy")]
-    assert both.said.labels.tolist() == [True, False, False]
+    assert both.annotations.labels.tolist() == [True, False, False]
 
 
 def test_every_answer_that_matches_is_used_and_of_the_others_it_is_said_why_not():

@@ -144,7 +144,7 @@ def read_cell(folder: str | Path, *, with_known: bool = True) -> Cell:
 
 
 def check_names(sources: Sequence[CellSource]) -> None:
-    """Refuse cells whose rows could not be told apart."""
+    """Refuse cells whose rows would have the same name."""
     names = [(source.dataset, source.model) for source in sources]
     for dataset, model in names:
         if names.count((dataset, model)) > 1:

@@ -173,7 +173,7 @@ def list_models(dataset: str) -> list[str]:
 
 
 def has_known_scores(dataset: str, model: str) -> bool:
-    """Say whether the training triples' scores by a model are at hand."""
+    """Return whether the training triples' scores by a model are at hand."""
     local = data_folder()
     if local is not None and (local / "scores" / dataset / model).is_dir():
         return any((local / "scores" / dataset / model).glob("train.*"))
@@ -181,7 +181,7 @@ def has_known_scores(dataset: str, model: str) -> bool:
 
 
 def has_authors_scores() -> bool:
-    """Say whether the scores that the authors published are at hand, or may be downloaded."""
+    """Return whether the scores that the authors published are at hand, or may be downloaded."""
     local = data_folder()
     return local is None or (local / "scores" / "codex-s" / AUTHORS_MODEL).is_dir()
 

@@ -126,7 +126,7 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """Say "win" or "loss" where the interval leaves zero out, "tie" otherwise."""
+        """Return "win" or "loss" where the interval leaves zero out, "tie" otherwise."""
         return "win" if self.lower > 0 else "loss" if self.upper < 0 else "tie"
 
 

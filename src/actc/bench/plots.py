@@ -16,7 +16,7 @@ from actc.errors import needing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Okabe & Ito's palette: told apart by colour-blind readers and in print.
+# Okabe & Ito's palette: distinct for colour-blind readers and in print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LETTERS = "ox+*#@%"
@@ -85,7 +85,7 @@ def draw_learning_curves(
 
 
 def check_matplotlib() -> None:
-    """Say what to install where figures cannot be drawn."""
+    """Raise an error with what to install where figures cannot be drawn."""
     with needing("Drawing figures", "matplotlib", "plots"):
         import matplotlib  # noqa: F401
 

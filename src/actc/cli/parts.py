@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from actc.data.progress import tell_progress
+from actc.data.progress import report_progress
 
 PATH = click.Path(path_type=Path)
 
@@ -159,7 +159,7 @@ def progress_bar(label: str, quiet: bool, late: bool = False) -> Iterator[Callab
     A late bar appears with the first step, so that what is printed before it stays apart from it. A program that runs
     the command is told by ``ACTC_PROGRESS``.
     """
-    tell = tell_progress(label)
+    tell = report_progress(label)
     if quiet or not sys.stderr.isatty():
         yield tell
         return

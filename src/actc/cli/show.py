@@ -149,7 +149,7 @@ def print_demo(demo: Demo) -> None:
     report = next(path for path in demo.written if path.suffix == ".html")
     if demo.better is not None:
         screen.print("\n[bold]5  A graph alone is enough: no model, no answer[/]")
-        screen.print(Padding(demo.better.tell(), (0, 0, 0, 5)))
+        screen.print(Padding(demo.better.summarise(), (0, 0, 0, 5)))
         for rule in demo.better.rules:
             screen.print(Text(f"     {rule}"))
         screen.print(f"     The new graph and a report that says why: {demo.better.folder}")

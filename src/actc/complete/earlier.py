@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from actc.complete.check_report import RESTORED
-from actc.data.answers import Answers, explain_unused, tell_unused
+from actc.data.answers import Answers, describe_unused, explain_unused
 from actc.data.begun import BEGUN, LOCKED
 from actc.data.deliver import waiting
 from actc.data.files import read_listed, write_triples
@@ -139,10 +139,10 @@ class Earlier:
         if asides and (asides[-1] / GIVEN).exists():
             found = replace(found, graph=read_listed(asides[-1] / GIVEN))
         given = [Answers.read(folder / ANSWERS)] if (folder / ANSWERS).exists() else []
-        given = [one.take(one.said.asked == "given") for one in given]  # to an earlier run into this folder
+        given = [one.take(one.annotations.asked == "given") for one in given]  # to an earlier run into this folder
         for more in (*given, *map(Answers.read, judged)):
-            said = replace(more.said.without_chance(), asked="given", within="")
-            found = replace(found, answers=found.answers.plus(replace(more, said=said)))
+            said = replace(more.annotations.without_chance(), asked="given", within="")
+            found = replace(found, answers=found.answers.plus(replace(more, annotations=said)))
         return found
 
     def __bool__(self) -> bool:
@@ -160,7 +160,7 @@ class Earlier:
         """
         if not self.fed_back(graph):
             return graph
-        true = self.answers.take(self.answers.said.labels).triples
+        true = self.answers.take(self.answers.annotations.labels).triples
         return graph.take(np.flatnonzero(~true.contains(graph)))
 
     def carry(self, candidates: ScoredTriples, rows: IntArray) -> Carried:
@@ -177,8 +177,8 @@ class Earlier:
         place = np.full(len(candidates) + 1, -1)
         place[every] = np.arange(len(every))
         at = place[answered]
-        said, here = self.answers.said.without_chance(), np.flatnonzero(at >= 0)
-        return Carried(every, replace(said.take(here), rows=at[here]), replace(self.answers, said=said))
+        said, here = self.answers.annotations.without_chance(), np.flatnonzero(at >= 0)
+        return Carried(every, replace(said.take(here), rows=at[here]), replace(self.answers, annotations=said))
 
     def about_facts(self, facts: ScoredTriples) -> Annotations:
         """Return what was said of facts that are doubted now: it decides, and proves nothing."""
@@ -189,8 +189,8 @@ class Earlier:
         if not len(self.answers):
             return []
         used = case.target.contains(self.answers.triples)
-        lines = [tell_unused(int(used.sum()), explain_unused(self.answers.triples.take(~used), case.target, graph))]
-        if self.answers.said.proves.any():
+        lines = [describe_unused(int(used.sum()), explain_unused(self.answers.triples.take(~used), case.target, graph))]
+        if self.answers.annotations.proves.any():
             lines.append("They were drawn from other candidates: they teach the method, and prove nothing of these.")
         return lines
 

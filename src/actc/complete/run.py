@@ -35,7 +35,7 @@ from actc.complete.page import write_next_page
 from actc.complete.plan import CompletionPlan
 from actc.complete.prepare import Ready, prepare
 from actc.complete.report import headline, summarise, write_completion, write_report
-from actc.data.answers import Answers, tell_unused
+from actc.data.answers import Answers, describe_unused
 from actc.data.begun import Begun, alone_in, fingerprint
 from actc.data.constraints import Constraints
 from actc.data.files import read_listed, write_scored, write_triples
@@ -247,9 +247,9 @@ def _called_true(oracle: Listed | None, candidates: Triples, graph: Graph) -> tu
     if oracle is None or oracle.answers is None:
         return Answers(), []
     use = oracle.answers.among(candidates, graph)[1]
-    notes = [f"{oracle.path}: {tell_unused(use.used, use.unused)}"] if any(use.unused) else []
+    notes = [f"{oracle.path}: {describe_unused(use.used, use.unused)}"] if any(use.unused) else []
     true = oracle.answers.called_true(candidates, graph)
-    return replace(true, said=replace(true.said, who=ORACLE)), notes
+    return replace(true, annotations=replace(true.annotations, who=ORACLE)), notes
 
 
 def _compare(folder: Path, earlier: Earlier, case: Case, graph: Graph, words: Answers) -> dict[str, int] | None:

@@ -1,4 +1,4 @@
-"""What was said of triples, whichever pool they were asked from: read, kept, and matched with the candidates of today.
+"""Answers about triples, whichever pool they were asked from: read, kept, and matched with the candidates of today.
 
 An answer is about a triple, not about a score: it outlives the model and the candidates that it was given to.
 """
@@ -34,15 +34,15 @@ class Answers:
     ----------
     triples : Triples
         What they are about, each once.
-    said : Annotations
+    annotations : Annotations
         The answer to each: row i is about triple i.
     """
 
     triples: Triples = field(default_factory=lambda: encode_columns([], [], []))
-    said: Annotations = field(default_factory=Annotations)
+    annotations: Annotations = field(default_factory=Annotations)
 
     def __len__(self) -> int:
-        return len(self.said)
+        return len(self.annotations)
 
     @classmethod
     def of(cls, pool: Triples, annotations: Annotations) -> Answers:
@@ -54,41 +54,43 @@ class Answers:
 
     @classmethod
     def read(cls, path: str | Path) -> Answers:
-        """Read a table of answers: head, relation, tail, label, and how each was asked as far as it says so."""
+        """Read a table of answers: head, relation, tail, label, and how each was asked as far as the file has it."""
         return cls(*read_answers(path))
 
     def write(self, path: str | Path) -> None:
         """Write them; what :meth:`read` reads."""
-        write_triples(path, {**self.triples.columns(), **answer_columns(self.said)})
+        write_triples(path, {**self.triples.columns(), **answer_columns(self.annotations)})
 
     def take(self, rows: IntArray | BoolArray) -> Answers:
         """Return some of them (or those a mask keeps)."""
-        said = self.said.take(rows)
-        return Answers(self.triples.take(rows), replace(said, rows=np.arange(len(said))))
+        annotations = self.annotations.take(rows)
+        return Answers(self.triples.take(rows), replace(annotations, rows=np.arange(len(annotations))))
 
     def plus(self, more: Answers) -> Answers:
-        """Return these and more; of a triple that is in both, what was said of it later."""
+        """Return these and more; of a triple that is in both, the later answer."""
         kept = self.take(~more.triples.contains(self.triples))
         triples = kept.triples.followed_by(more.triples)
-        return Answers(triples, kept.said.plus(replace(more.said, rows=more.said.rows + len(kept))))
+        return Answers(
+            triples, kept.annotations.plus(replace(more.annotations, rows=more.annotations.rows + len(kept)))
+        )
 
     def called_true(self, candidates: Triples, graph: Triples) -> Answers:
         """Return the answers that make a fact of what is neither a candidate nor in the graph."""
-        return self.take(self.said.labels & ~candidates.contains(self.triples) & ~graph.contains(self.triples))
+        return self.take(self.annotations.labels & ~candidates.contains(self.triples) & ~graph.contains(self.triples))
 
     def called_false(self, graph: Triples) -> Answers:
         """Return the answers that say of a fact of the graph that it is false."""
-        return self.take(~self.said.labels & graph.contains(self.triples))
+        return self.take(~self.annotations.labels & graph.contains(self.triples))
 
     def among(self, candidates: Triples, graph: Triples | None = None) -> tuple[Annotations, Use]:
         """Return the answers that are about candidates, with their rows; say of the others why they are not."""
         rows = candidates.rows_of(self.triples)
-        said = self.said.drawn_from(len(candidates))
-        if said.proves[rows < 0].any():  # a pool of that size, and another one
-            said = said.without_chance()
+        annotations = self.annotations.drawn_from(len(candidates))
+        if annotations.proves[rows < 0].any():  # a pool of that size, and another one
+            annotations = annotations.without_chance()
         found, unused = rows >= 0, explain_unused(self.triples.take(rows < 0), candidates, graph)
-        unproved = bool(self.said.proves[found].any() and not said.proves[found].any())
-        return replace(said.take(found), rows=rows[found]), Use(int(found.sum()), unused, unproved)
+        unproved = bool(self.annotations.proves[found].any() and not annotations.proves[found].any())
+        return replace(annotations.take(found), rows=rows[found]), Use(int(found.sum()), unused, unproved)
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Use:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know: nothing, where every answer is used as it was given."""
-        missed = (tell_unused(self.used, self.unused),) if any(self.unused) else ()
+        missed = (describe_unused(self.used, self.unused),) if any(self.unused) else ()
         return (*missed, *((OTHER_POOL,) if self.unproved else ()))
 
     def refuse_none(self, source: str | Path, candidates: str) -> None:
@@ -112,16 +114,16 @@ class Use:
             raise FileError(f"{source}: none of its {sum(self.unused):,} answers is about {candidates}: {why}.")
 
 
-def tell_unused(used: int, unused: tuple[int, ...]) -> str:
-    """Say how many answers are used, and why others are not."""
-    told = f"{used:,} of {used + sum(unused):,} answers are about candidates and are used"
-    return f"{told}; {_reasons(unused)}." if any(unused) else f"{told}."
+def describe_unused(used: int, unused: tuple[int, ...]) -> str:
+    """Describe how many answers are used, and why others are not."""
+    summary = f"{used:,} of {used + sum(unused):,} answers are about candidates and are used"
+    return f"{summary}; {_reasons(unused)}." if any(unused) else f"{summary}."
 
 
 def _reasons(unused: tuple[int, ...]) -> str:
-    """Say why answers are not used: ``3 are facts of the graph already, 1 is not among the candidates``."""
-    told = zip(unused, UNUSED, strict=True)
-    return ", ".join(f"{count:,} {one if count == 1 else several}" for count, (one, several) in told if count)
+    """Describe why answers are not used: ``3 are facts of the graph already, 1 is not among the candidates``."""
+    counts = zip(unused, UNUSED, strict=True)
+    return ", ".join(f"{count:,} {one if count == 1 else several}" for count, (one, several) in counts if count)
 
 
 def explain_unused(others: Triples, candidates: Triples, graph: Triples | None) -> tuple[int, ...]:

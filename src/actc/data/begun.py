@@ -20,7 +20,7 @@ LOCKED = f".{BEGUN}.{LOCK}"
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Let one run at a time work in a folder; another one is told, before it looks at what is there.
+    """Let one run at a time work in a folder; another one is refused, before it looks at what is there.
 
     A run that is refused before it has finished a stage leaves no folder behind.
     """

@@ -68,7 +68,7 @@ class Sources:
     session: Path | None = None  # the annotation session that has all three, instead
     candidates: Path | None = None  # what is decided on, where it is more than these scores
     graph: Path | None = None  # the facts that candidates may contradict, where there are constraints
-    # how the judged triples were picked: unknown (as far as the labels tell) or random (in the user's own name)
+    # how the judged triples were picked: unknown (as far as the labels show) or random (in the user's own name)
     picks: str = "unknown"
 
     def __bool__(self) -> bool:
@@ -107,7 +107,7 @@ class Exceptions:
     accepted: list[bool] = field(default_factory=list)
     # who decided: person, oracle, judges, or the method, where judges spoke and did not turn its decision round
     by: list[str] = field(default_factory=list)
-    # P(true): 1 or 0 of what a person said; NaN where nobody knows
+    # P(true): 1 or 0 for a person's answer; NaN where nobody knows
     probability: list[float] = field(default_factory=list)
 
     @classmethod
@@ -124,7 +124,7 @@ class Exceptions:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """All that thresholds.json says.
+    """All that thresholds.json holds.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class Calibration:
     sources : Sources
     promise : Promised, optional
     exceptions : Exceptions
-        What people said of single triples, and what judges spoke of.
+        Triples with an answer of a person or a judge.
     holdout : tuple of float
         Draws of the accepted precision by facts that were held out of the graph, where nobody answered.
     constraints : Constraints
@@ -195,7 +195,7 @@ class Calibration:
         write_json(path, in_json(content) | {"relations": relations})
 
     def _relations(self) -> list[dict[str, Any]]:
-        """Return what the file says of each relation; curves as one line of numbers each."""
+        """Return the entry of each relation; curves as one line of numbers each."""
         cuts, counts = self.thresholds, self.counts
         columns = {
             "cut": _in_words(cuts.cuts),

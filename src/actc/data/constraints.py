@@ -1,4 +1,4 @@
-"""Constraints as a table: what may not be true together, how sure that is, and who says so.
+"""Constraints as a table: what may not be true together, how sure that is, and the source.
 
 A person may read and edit the file: ``use`` is ``hard`` (never violated by what is accepted), ``soft`` (evidence
 against) or ``no``.
@@ -29,8 +29,8 @@ KINDS = {
     "range": "a tail of the relation is of the class",
     "disjoint": "nothing is of both classes",
     "not-both": "the two relations do not hold between the same two",
-    "type": "the relation says of which class an entity is",
-    "subclass": "the relation says of which class another is a part",
+    "type": "the relation gives the class of an entity",
+    "subclass": "the relation gives the class that another is a part of",
 }
 USES = ("hard", "soft", "no")
 COLUMNS = ("kind", "relation", "other", "cases", "share", "source", "use")
@@ -53,20 +53,20 @@ class Constraint:
     use: str = "soft"
     cases: int = 0  # places of the graph that could have violated it
     share: float = float("nan")  # those of them that do not; NaN where there are none
-    source: str = ""  # who says so
+    source: str = ""  # where it comes from
     # the factor of a candidate's odds where a fact contradicts it, as the candidates bear it out; NaN where nobody
     # looked: then :attr:`rho`
     against: float = float("nan")
 
     def __post_init__(self) -> None:
         if not all(isinstance(text, str) for text in (*self.key, self.use)):
-            raise ValueError(f"A constraint is said in texts, not as {self.key}.")
+            raise ValueError(f"A constraint is made of texts, not of {self.key}.")
         check_choice("kind of constraint", self.kind, KINDS)
         check_choice("use of a constraint", self.use, USES)
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What it says; who says it, and how sure it is, aside."""
+        """Its content, without its source and how sure it is."""
         return (self.kind, self.relation, self.other)
 
     @property
@@ -130,8 +130,8 @@ class Constraints:
     @cached_property
     def against(self) -> FloatArray:
         """The factor of each against facts, shape (C,)."""
-        told = np.array([one.against for one in self.each], dtype=np.float64)
-        return np.where(np.isnan(told), self.rho, told)
+        against = np.array([one.against for one in self.each], dtype=np.float64)
+        return np.where(np.isnan(against), self.rho, against)
 
     @property
     def hard(self) -> BoolArray:

@@ -94,7 +94,7 @@ def database_address(path: Path, writing: bool = True) -> str:
 
 
 def _is_full(path: Path) -> bool:
-    """Say whether there is no room beside a file for SQLite's notes."""
+    """Return whether there is no room beside a file for SQLite's notes."""
     if not hasattr(os, "statvfs"):  # Windows
         return False
     disk = os.statvfs(path)

@@ -112,7 +112,7 @@ def deliver(path: Path, overwrite: bool = False) -> Iterator[Path]:
 
 
 @contextmanager
-def claim(path: Path, told: Path | None = None) -> Iterator[None]:
+def claim(path: Path, shown: Path | None = None) -> Iterator[None]:
     """Keep a place from other runs for the whole of a command, before what is there is looked at; then write there.
 
     What this process then writes there need not be alone once more.
@@ -121,7 +121,7 @@ def claim(path: Path, told: Path | None = None) -> Iterator[None]:
     if place in _CLAIMED:
         yield
         return
-    with alone(path, told):
+    with alone(path, shown):
         _CLAIMED.add(place)
         try:
             yield
@@ -130,12 +130,12 @@ def claim(path: Path, told: Path | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def alone(path: Path, told: Path | None = None) -> Iterator[None]:
+def alone(path: Path, shown: Path | None = None) -> Iterator[None]:
     """Let one run at a time write to a place; another one is refused, and nothing of either is lost.
 
     Folders above it are made where they are missing, and removed again where nothing came to be in them.
     """
-    place, told = path.absolute(), told or path
+    place, shown = path.absolute(), shown or path
     if place in _CLAIMED:
         yield
         return
@@ -146,10 +146,10 @@ def alone(path: Path, told: Path | None = None) -> Iterator[None]:
             place.parent.mkdir(parents=True, exist_ok=True)
             lock = open_lock(name)  # closed below, after the name is gone
         except OSError as error:
-            raise FileError(f"{told} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+            raise FileError(f"{shown} cannot be written: {(error.strerror or str(error)).lower()}.") from None
         if try_to_lock(lock) is False:
             lock.close()
-            raise FileError(f"{told} is being written by another run; wait for it, or choose another name.")
+            raise FileError(f"{shown} is being written by another run; wait for it, or choose another name.")
         if name.exists() and os.path.samestat(os.fstat(lock.fileno()), name.stat()):
             break
         lock.close()  # whoever had it has just removed it
@@ -266,7 +266,7 @@ def open_lock(path: Path) -> IO[str]:
 
 
 def try_to_lock(file: IO[str]) -> bool | None:
-    """Say whether this run has the lock now; None where the system has none (Windows), and leftovers stay."""
+    """Return whether this run has the lock now; None where the system has none (Windows), and leftovers stay."""
     try:
         import fcntl
 

@@ -1,8 +1,8 @@
 """Tables of triples in and out: TSV, CSV and Parquet (through DuckDB), gzipped or not, with or without a header.
 
-Columns are found by name where there is a header, otherwise by order: head, relation, tail, score, label. Whatever is
-wrong with a file is said in one sentence with its line; whatever is written is complete or absent. A row that is there
-again, to the last digit, counts once; the logger ``actc`` says so.
+Columns are taken by name where there is a header, otherwise by order: head, relation, tail, score, label. An error is
+one sentence with the line; an output is complete or absent. A row that is there again, to the last digit, counts once;
+the logger ``actc`` reports it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Layout:
     # where each known column stands: the column's name in a Parquet file, its index in a text file
     position: Mapping[str, int | str]
     others: tuple[str, ...] = field(default=(), compare=False)  # what the other columns are called, which nobody reads
-    # what the score column is called when it is copied: probability, where its name says so, else score
+    # what the score column is called when it is copied: probability, if it is named so, else score
     score_name: str = "score"
 
     @property
@@ -109,7 +109,7 @@ class Layout:
         return ", ".join(f'CAST({self.column(name)} AS VARCHAR) AS "{name}"' for name in names)
 
     def where(self, row: int) -> str:
-        """Say where a 0-based row stands in the file, for a message."""
+        """Describe where a 0-based row stands in the file, for a message."""
         if self.delimiter is None:
             return f"{self.path}, row {row + 1}"
         with open_text(self.path) as lines:
@@ -163,7 +163,7 @@ def read_annotations(path: str | Path, triples: ScoredTriples) -> Annotations:
 
 
 def read_answers(path: str | Path) -> tuple[Triples, Annotations]:
-    """Read labelled triples by themselves: each triple once, and what was said of it, in the same order."""
+    """Read labelled triples by themselves: each triple once, and its answer, in the same order."""
     layout = _layout_of_answers(path)
     with _loaded(layout, TRIPLE) as connection:
         columns = connection.execute("SELECT * EXCLUDE (row) FROM loaded ORDER BY row").fetchnumpy()
@@ -182,17 +182,19 @@ def _read_answers(layout: Layout, triples: Triples) -> Annotations:
     with _loaded(layout, (*TRIPLE, "label"), how) as connection:
         labels = _read_labels(connection, layout)
         columns = connection.execute("SELECT * EXCLUDE (row, label) FROM loaded ORDER BY row").fetchnumpy()
-    told = {name: _read_how(layout, name, columns[name]) for name in how}
+    columns_of_how = {name: _read_how(layout, name, columns[name]) for name in how}
     with rows_named_by(layout):
-        return Annotations.from_columns(triples, columns["head"], columns["relation"], columns["tail"], labels, **told)
+        return Annotations.from_columns(
+            triples, columns["head"], columns["relation"], columns["tail"], labels, **columns_of_how
+        )
 
 
 UNKNOWN = {"asked": "given", "chance": "nan", "round": "0", "frame_size": "0"}
-"""What an empty cell of a column of ``HOW`` says, where it is no empty text."""
+"""The meaning of an empty cell of a column of ``HOW``, where it is no empty text."""
 
 
 def _read_how(layout: Layout, name: str, texts: Any) -> NDArray[Any]:
-    """Return a column that says how answers came about; an empty cell says that nobody knows."""
+    """Return a column on how answers came about; an empty cell means unknown."""
     column = np.ma.filled(texts, UNKNOWN.get(name, ""))
     if name not in NUMBERS:
         return np.asarray(column, dtype=object)
@@ -326,7 +328,7 @@ def copy_options(path: Path) -> str:
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Say in one sentence that a text is not UTF-8, that a gzip file is not whole, or that a cell has no end."""
+    """Describe that a text is not UTF-8, that a gzip file is not whole, or that a cell has no end."""
     try:
         yield
     except UnicodeDecodeError:
@@ -464,20 +466,20 @@ def check_gzip(path: Path) -> None:
 
 PIECE = 2**20
 UNPACKED = "ACTC_MOST_UNPACKED"
-"""The environment variable that says how much a gzip file may have in it."""
+"""The environment variable with how much a gzip file may have in it."""
 
 
 def _most_unpacked(path: Path) -> int:
-    """Return how many bytes a gzip file may have in it: as told, else a gigabyte, or a hundred times its size."""
+    """Return how many bytes a gzip file may have in it: by default a gigabyte, or a hundred times its size."""
     return bytes_told(UNPACKED, "50GB") or max(10**9, 100 * path.stat().st_size)
 
 
 def bytes_told(name: str, such_as: str) -> int:
-    """Return the amount that an environment variable tells, in bytes; 0 where there is none."""
-    told = os.environ.get(name)
-    amount = 0 if told is None else int(float(told)) if told.isdecimal() else parse_bytes(told)
-    if told is not None and not amount:
-        raise OptionError(f"The environment variable {name} is {told!r}; write an amount, such as {such_as}.")
+    """Return the amount in an environment variable, in bytes; 0 where there is none."""
+    value = os.environ.get(name)
+    amount = 0 if value is None else int(float(value)) if value.isdecimal() else parse_bytes(value)
+    if value is not None and not amount:
+        raise OptionError(f"The environment variable {name} is {value!r}; write an amount, such as {such_as}.")
     return amount
 
 
@@ -521,7 +523,7 @@ def rows_named_by(layout: Layout, rows: IntArray | None = None) -> Iterator[None
 
 
 def read_failed(path: Path, error: Exception) -> FileError:
-    """Say in one sentence why DuckDB could not read a file."""
+    """Describe why DuckDB could not read a file."""
     text = str(error)
     line = re.search(r"on Line: (\d+)", text)
     place = f"{path}, line {line[1]}" if line else f"{path}"
@@ -542,7 +544,7 @@ def read_failed(path: Path, error: Exception) -> FileError:
 
 
 def is_table(path: Path) -> bool:
-    """Say whether the name is that of a table of triples."""
+    """Return whether the name is that of a table of triples."""
     try:
         _kind(path)
     except OptionError:
@@ -551,7 +553,7 @@ def is_table(path: Path) -> bool:
 
 
 def quote(text: str) -> str:
-    """Write a string as an SQL literal; DuckDB takes names in UTF-8 alone, and says nothing of use of others."""
+    """Write a string as an SQL literal; DuckDB takes names in UTF-8 alone, and its error for others is of no use."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -70,8 +70,8 @@ def read_frame(frame: Any, names: Sequence[str]) -> list[Any]:
     called = _columns_called(frame)
     missing = [name for name in names if name not in called]
     if missing:
-        told = ", ".join(dict.fromkeys(map(str, called.values()))) or "none"
-        raise TableError(f"The column {missing[0]!r} is missing (found: {told}); rename yours.")
+        listed = ", ".join(dict.fromkeys(map(str, called.values()))) or "none"
+        raise TableError(f"The column {missing[0]!r} is missing (found: {listed}); rename yours.")
     found = _take(frame, [called[name] for name in names])
     return [_as_texts(column) if name in IDS else column for name, column in zip(names, found, strict=True)]
 
@@ -128,7 +128,7 @@ def _as_texts(column: Any) -> Any:
 
 
 def are_integers(column: Any) -> bool:
-    """Say whether a column holds whole numbers and nothing else."""
+    """Return whether a column holds whole numbers and nothing else."""
     if as_arrow(column) is not None:  # text
         return False
     kinds = set(map(type, as_list(column)))
@@ -226,14 +226,14 @@ class ProgressBar:
             self._draw(total)
 
     def _draw(self, total: int) -> None:
-        said = f"{self.title}: {self.done:,} of {total:,}"
+        text = f"{self.title}: {self.done:,} of {total:,}"
         if not _in_notebook():
-            sys.stderr.write(f"\r{said}" + ("\n" if self.done >= total else ""))
+            sys.stderr.write(f"\r{text}" + ("\n" if self.done >= total else ""))
             sys.stderr.flush()
             return
         from IPython.display import HTML, display
 
-        bar = HTML(f'<progress value="{self.done}" max="{total}"></progress> {escape(said)}')
+        bar = HTML(f'<progress value="{self.done}" max="{total}"></progress> {escape(text)}')
         if self._shown is None:
             self._shown = display(bar, display_id=True)
         else:
@@ -241,7 +241,7 @@ class ProgressBar:
 
 
 def _in_notebook() -> bool:
-    """Say whether a kernel of Jupyter runs this: IPython in a terminal shows text as any other."""
+    """Return whether a kernel of Jupyter runs this: IPython in a terminal shows text as any other."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return type(shell).__name__ == "ZMQInteractiveShell"
 

@@ -114,7 +114,7 @@ class RelationReport(NamedTuple):
 
 
 def report_by_relation(thresholds: Thresholds, triples: ScoredTriples, labels: BoolArray) -> list[RelationReport]:
-    """Say of each relation of the triples where the cut is, and how good it is."""
+    """Return for each relation of the triples where the cut is, and how good it is."""
     decisions, cuts, reports = thresholds.decide(triples), thresholds.of(triples), []
     for code in np.flatnonzero(triples.relation_counts).tolist():
         mine = triples.relations == code

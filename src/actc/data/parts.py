@@ -198,7 +198,7 @@ NAMELESS = "head IS NULL OR tail IS NULL OR head = '' OR tail = '' OR relation =
 
 
 def find_bad_row(connection: Any, candidates: Candidates, condition: str) -> FileError:
-    """Say where the first row is that fulfils a condition on its columns, and what is wrong with it."""
+    """Describe where the first row is that fulfils a condition on its columns, and what is wrong with it."""
     for part in candidates.parts:
         texts = f"SELECT row_number() OVER () - 1 AS row, {part.texts(COLUMNS)} FROM {part.source}"
         row = connection.execute(
@@ -211,7 +211,7 @@ def find_bad_row(connection: Any, candidates: Candidates, condition: str) -> Fil
 
 
 def describe_bad_row(head: Any, relation: Any, tail: Any, score: str | None) -> str:
-    """Say what is wrong with a row: an empty name, or no score."""
+    """Describe what is wrong with a row: an empty name, or no score."""
     empty = [name for name, value in zip(COLUMNS, (head, relation, tail, score), strict=True) if value in (None, "")]
     if empty:
         return f"there is nothing in column {empty[0]}."
@@ -219,7 +219,7 @@ def describe_bad_row(head: Any, relation: Any, tail: Any, score: str | None) -> 
 
 
 def find_unreadable_part(candidates: Candidates) -> FileError | None:
-    """Say which part cannot be read, and why; None if all can."""
+    """Describe which part cannot be read, and why; None if all can."""
     import duckdb
 
     columns = ", ".join(candidates.layout.column(name) for name in COLUMNS)

@@ -1,4 +1,4 @@
-"""How far a command is, told to whoever runs it: a line of JSON for each step, in the file that ACTC_PROGRESS names."""
+"""The progress of a command: a line of JSON for each step, in the file that ACTC_PROGRESS names."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from pathlib import Path
 from typing import Any
 
 Progress = Callable[[int, int], object]
-"""Told how many more steps are done, of how many in all."""
+"""Gets how many more steps are done, of how many in all."""
 PROGRESS = "ACTC_PROGRESS"
 PAUSE = 0.2  # seconds between two lines of a stage
 
 
 def ignore_progress(done: int, total: int) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
-def tell_progress(stage: str) -> Callable[..., None]:
-    """Return a function that tells steps done, steps in all, of a stage that begins now."""
+def report_progress(stage: str) -> Callable[..., None]:
+    """Return a function that reports steps done, and steps in all, of a stage that begins now."""
     name = os.environ.get(PROGRESS)
     if not name:
         return lambda done, total=None: None
     path, steps, last = Path(name), 0, 0.0
 
-    def tell(done: int, total: int | None = None) -> None:
+    def report(done: int, total: int | None = None) -> None:
         nonlocal steps, last
         steps += done
         now = time.time()
@@ -36,12 +36,12 @@ def tell_progress(stage: str) -> Callable[..., None]:
             with path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
 
-    tell(0)
-    return tell
+    report(0)
+    return report
 
 
 def read_progress(path: Path) -> list[dict[str, Any]]:
-    """Return the stages that were told of: name, done, total, and how many seconds each has taken so far."""
+    """Return the stages that were reported: name, done, total, and how many seconds each has taken so far."""
     try:
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
     except (OSError, ValueError):

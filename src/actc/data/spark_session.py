@@ -64,7 +64,7 @@ def _errors_into(file: Any) -> Iterator[None]:
 
 @contextmanager
 def in_one_sentence() -> Iterator[None]:
-    """Turn what Spark says of work that it could not do into one sentence."""
+    """Turn an error of Spark into one sentence."""
     try:
         yield
     except (Py4JError, PySparkException) as error:
@@ -73,7 +73,7 @@ def in_one_sentence() -> Iterator[None]:
 
 
 def run_action(session: Any, action: Callable[[], Any], progress: Progress, span: tuple[int, int]) -> Any:
-    """Run a Spark action, and tell how far it is."""
+    """Run a Spark action, and report its progress."""
     return run_watched(action, lambda: _share_done(session), session.sparkContext.cancelAllJobs, progress, span)
 
 

@@ -267,7 +267,7 @@ class Triples:
         return np.where((wanted >= 0) & (own[place] == wanted), self._by_key[place], -1)
 
     def contains(self, others: Triples) -> BoolArray:
-        """Say of each triple of another table whether this one has it, shape (M,)."""
+        """Return for each triple of another table whether this one has it, shape (M,)."""
         return self.rows_of(others) >= 0
 
     def find(self, heads: Iterable[str], relations: Iterable[str], tails: Iterable[str]) -> IntArray:
@@ -325,8 +325,8 @@ def encode_columns(
         columns = {"head": as_list(heads), "relation": as_list(relations), "tail": as_list(tails)}
     lengths = {**columns, **({} if scores is None else {"score": scores})}
     if len({len(column) for column in lengths.values()}) > 1:
-        told = ", ".join(f"{len(column)} {name}s" for name, column in lengths.items())
-        raise TableError(f"The columns differ in length: {told}.")
+        listed = ", ".join(f"{len(column)} {name}s" for name, column in lengths.items())
+        raise TableError(f"The columns differ in length: {listed}.")
     head, relation, tail = columns.values()
     try:
         entity_names, codes = _encode_arrow(head, tail) if in_arrow else Vocabulary.encode(head + tail)
@@ -423,8 +423,8 @@ class ScoredTriples(Triples):
         bad = np.flatnonzero(~(np.abs(self.scores) <= MOST_SCORE))
         if bad.size:
             least = f", from {-MOST_SCORE:g} to {MOST_SCORE:g}" if np.isfinite(self.scores[bad[0]]) else ""
-            told = f"the score is {self.scores[bad[0]]}; every score must be a finite number{least}."
-            raise RowError(int(bad[0]), told)
+            problem = f"the score is {self.scores[bad[0]]}; every score must be a finite number{least}."
+            raise RowError(int(bad[0]), problem)
         if (np.diff(np.sort(self.keys)) != 0).all():
             return
         again = np.flatnonzero(np.diff(self.keys[self._by_key]) == 0)
@@ -551,13 +551,13 @@ def _check_how(asked: NDArray[np.object_], chance: FloatArray, frame_size: Float
         raise RowError(int(wrong[0]), f"the chance is {chance[wrong[0]]}; a chance is above 0 and at most 1.")
     below = np.flatnonzero(~(np.asarray(frame_size) >= 0))
     if below.size:
-        told = np.atleast_1d(frame_size)[below[0]]
-        raise RowError(int(below[0]), f"the frame_size is {told}; it is a number of candidates, or 0.")
+        size = np.atleast_1d(frame_size)[below[0]]
+        raise RowError(int(below[0]), f"the frame_size is {size}; it is a number of candidates, or 0.")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Annotations:
-    """What people said about some triples of a pool, and how each came to be asked.
+    """Answers about some triples of a pool, and how each came to be asked.
 
     Each of the last six is one value for all or one for each; what is promised of decisions rests on them.
 
@@ -566,7 +566,7 @@ class Annotations:
     rows : int array of shape (l,)
         Rows of the pool, in the order they were judged; none twice.
     labels : bool array of shape (l,)
-        True where the person said the triple is true.
+        True where the answer is "true".
     asked : str or object array of shape (l,)
         Why it was asked, one of ``ASKED``.
     within : str or object array of shape (l,)
@@ -577,7 +577,7 @@ class Annotations:
     frame_size : float or float array of shape (l,)
         How many candidates there were when it was asked; 0 where it is the pool as it is.
     who, at : str or object array of shape (l,)
-        Who said it, and when (ISO 8601).
+        Who answered, and when (ISO 8601).
     round : float or float array of shape (l,)
         How many rounds of draws from a list had begun when it was answered; of such a draw, the number of its round.
     """
@@ -640,12 +640,14 @@ class Annotations:
             at, earlier = int(clash[0]), int(first[inverse[clash[0]]])
             name = triples.triple(rows[at])
             raise RowError(at, f"the triple {name} has both labels; decide which one is right.", earlier)
-        told = {name: _column(column, rows, name) for name, column in how.items()}
+        columns = {name: _column(column, rows, name) for name, column in how.items()}
         _check_how(
-            told.get("asked", np.array("given")), told.get("chance", np.array(np.nan)), told.get("frame_size", 0.0)
+            columns.get("asked", np.array("given")),
+            columns.get("chance", np.array(np.nan)),
+            columns.get("frame_size", 0.0),
         )
         keep = np.sort(first)
-        return cls(rows[keep], values[keep], **{name: column[keep] for name, column in told.items()})
+        return cls(rows[keep], values[keep], **{name: column[keep] for name, column in columns.items()})
 
     @classmethod
     def from_frame(cls, triples: ScoredTriples, frame: Any) -> Self:
@@ -660,13 +662,13 @@ class Annotations:
         }
         heads, relations, tails, label = read_frame(frame, ("head", "relation", "tail", "label"))
         labels = as_labels(label)
-        said = np.flatnonzero(labels == labels)  # NaN is not equal to itself
-        if len(said) < len(labels):
+        answered = np.flatnonzero(labels == labels)  # NaN is not equal to itself
+        if len(answered) < len(labels):
             heads, relations, tails = (
-                np.asarray(as_list(one), dtype=object)[said] for one in (heads, relations, tails)
+                np.asarray(as_list(one), dtype=object)[answered] for one in (heads, relations, tails)
             )
-            how = {name: np.asarray(column, dtype=object)[said].tolist() for name, column in how.items()}
-        return cls.from_columns(triples, heads, relations, tails, labels[said], **how)
+            how = {name: np.asarray(column, dtype=object)[answered].tolist() for name, column in how.items()}
+        return cls.from_columns(triples, heads, relations, tails, labels[answered], **how)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -700,7 +702,7 @@ class Annotations:
         return self.take(np.arange(min(count, len(self))))
 
     def drawn_at_random(self, pool: Sized) -> Self:
-        """Return the same answers, if the user says so, as a plain random draw from the pool."""
+        """Return the same answers as a plain random draw from the pool."""
         return replace(self, asked="random", within="pool", chance=1 / max(len(pool), 1), frame_size=0.0)
 
     def without_chance(self) -> Self:
@@ -749,8 +751,8 @@ class Picks:
 
     def __repr__(self) -> str:
         ways, counts = np.unique(self.asked.astype(str), return_counts=True)
-        told = ", ".join(f"{count:,} {way}" for way, count in zip(ways.tolist(), counts.tolist(), strict=True))
-        return f"Picks({len(self):,} triples: {told or 'none'})"
+        listed = ", ".join(f"{count:,} {way}" for way, count in zip(ways.tolist(), counts.tolist(), strict=True))
+        return f"Picks({len(self):,} triples: {listed or 'none'})"
 
     def take(self, places: ArrayLike) -> Self:
         """Return some of the picks (or those a mask keeps), in the order asked for."""
@@ -762,7 +764,7 @@ class Picks:
         return type(self)(*(np.concatenate([getattr(self, name), getattr(more, name)]) for name in ("rows", *PICKED)))
 
     def answered(self, labels: ArrayLike, who: str = "") -> Annotations:
-        """Return what was said of the picks, with how each was asked."""
+        """Return the answers to the picks, with how each was asked."""
         how = {name: getattr(self, name) for name in ("asked", "within", "chance", "round")}
         return Annotations(self.rows, np.asarray(labels), **how, who=who)
 
@@ -815,7 +817,7 @@ class Thresholds:
         upper: FloatArray | None = None,
     ) -> Self:
         """Take the cuts found on a pool, and their interval, each of shape (R + 1,) with the default last."""
-        own = cuts[:-1] != cuts[-1]  # some methods tell relations apart before anybody judged them
+        own = cuts[:-1] != cuts[-1]  # some methods differ between relations before anybody judged them
         own[pool.relations[annotations.rows]] = True
         low, high = (None if bound is None else bound[:-1] for bound in (lower, upper))
         return cls(pool.relation_names, cuts[:-1], float(cuts[-1]), own, low, high)
@@ -842,5 +844,5 @@ class Thresholds:
         return self.cuts_and_default[codes]  # a relation without a cut has the code -1, where the default stands
 
     def decide(self, triples: ScoredTriples) -> BoolArray:
-        """Say of each triple whether it is accepted."""
+        """Return for each triple whether it is accepted."""
         return triples.scores >= self.of(triples)

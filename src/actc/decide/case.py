@@ -308,7 +308,7 @@ class Case:
             return found
         rows = triples.rows_of(self.words.triples)
         more = (rows >= 0) & ~self.pool.contains(self.words.triples)
-        return found.plus(replace(self.words.said.take(more), rows=rows[more]).without_chance())
+        return found.plus(replace(self.words.annotations.take(more), rows=rows[more]).without_chance())
 
     @cached_property
     def decisions(self) -> Decisions:

@@ -1,6 +1,6 @@
 """One client of SPARQL servers: queries and updates, tried again where that may help.
 
-Nothing that a server says is believed. Every reply has a deadline for the whole of it. Nobody is followed elsewhere:
+Nothing in a reply is trusted. Every reply has a deadline for the whole of it. Nobody is followed elsewhere:
 passwords would go along.
 """
 
@@ -23,7 +23,7 @@ SPARQL = "sparql:"
 
 
 def is_store(text: str) -> bool:
-    """Say whether a text names a store, not a file."""
+    """Return whether a text names a store, not a file."""
     return text.startswith(SPARQL)
 
 
@@ -128,7 +128,7 @@ class SparqlClient:
         return self._again(lambda: self._select(query))
 
     def ask(self, query: str) -> bool:
-        """Return what the server says of an ASK query."""
+        """Return the result of an ASK query."""
         return bool(self._again(lambda: self._json(query)).get("boolean"))
 
     def update(self, text: str) -> None:

@@ -1,6 +1,6 @@
 """Graphs in and out: one format per file, chosen by the file's name or by its own.
 
-Every reader says what it leaves out (``Graph.notes``) and names the line of what it cannot read; every writer writes
+Every reader notes what it leaves out (``Graph.notes``) and names the line of what it cannot read; every writer writes
 beside its place and renames at the end.
 """
 
@@ -144,7 +144,7 @@ def find_format(path: Path, name: str | None) -> GraphFormat:
     endings = {suffix: found for found in FORMATS.values() for suffix in found.suffixes}
     fitting = [suffix for suffix in endings if path.name.lower().endswith(suffix)]
     if fitting:
-        return endings[max(fitting, key=len)]  # .statements.ttl says more than .ttl
+        return endings[max(fitting, key=len)]  # .statements.ttl is more specific than .ttl
     known = ", ".join(endings)
     raise OptionError(f"{path}: no graph format goes by that name; it may end in {known}; or give a format.")
 

@@ -57,7 +57,7 @@ class Graph(Triples):
 
 
 def note_repeats(count: int) -> tuple[str, ...]:
-    """Say how many triples were there again."""
+    """Describe how many triples were there again."""
     return (f"{count} repeated triples are kept once.",) if count else ()
 
 

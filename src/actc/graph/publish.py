@@ -1,8 +1,8 @@
 """Decided facts into a store, and out of it again.
 
-Without ``write`` nothing is changed: what would be written is said. To publish twice is to publish once. Facts that
-were taken out are removed from the store only if that is asked for; what is removed from where is written down first,
-in the store and in the folder, and comes back when the run is withdrawn.
+Without ``write`` nothing is changed: the lines describe what would be. To publish twice is to publish once. Facts that
+were taken out are removed from the store only with ``remove``; what is removed from where is written down first, in the
+store and in the folder, and comes back when the run is withdrawn.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ def publish_facts(
     into : str
         The IRI under which the run gets a named graph of its own.
     write : bool
-        Without it nothing is written, and what would be is said.
+        Without it nothing is written, and the lines describe what would be.
     remove : bool
         Also remove the facts that were taken out, from the graphs named in ``graphs``, or else the default graph.
     graphs : sequence of str
     query_at : str, optional
-        Where a SPARQL store answers queries, if its address of updates does not tell.
+        Where a SPARQL store answers queries, if its address of updates does not show it.
     key_from, user_from : str, optional
         Environment variables that hold a bearer token, or user:password.
     base : str, or two of them
@@ -81,14 +81,14 @@ def publish_facts(
         return _publish_to_file(run, Path(to), write)
     with SparqlTarget(Store.of(to, key_from, user_from), query_at) as target:
         removed = target.find(run.removed, tuple(graphs) or ("",)) if remove else {}
-        lines = [*_tell(run, to, removed, remove), *target.describe(run)]
+        lines = [*_describe(run, to, removed, remove), *target.describe(run)]
         if not write:
             return Published(run.iri, (*lines, "Nothing was written; --write does it."))
         taken = {
             graph or "default": [found.triple(row) for row in range(len(found))] for graph, found in removed.items()
         }
-        told = {"facts": len(run.facts), "published": _now(), "withdrawn": None}
-        keep_record(Path(folder), run.iri, to, told | ({"removed": taken} if any(taken.values()) else {}))
+        record = {"facts": len(run.facts), "published": _now(), "withdrawn": None}
+        keep_record(Path(folder), run.iri, to, record | ({"removed": taken} if any(taken.values()) else {}))
         target.write(run, removed, progress)
     return Published(run.iri, (*lines, f"Written. To take it back: actc withdraw {folder} --to {to} --into {into}"))
 
@@ -101,8 +101,8 @@ def _hint(run: Run, remove: bool) -> str:
     )
 
 
-def _tell(run: Run, to: str, removed: dict[str, Any], remove: bool) -> list[str]:
-    """Say what is written where."""
+def _describe(run: Run, to: str, removed: dict[str, Any], remove: bool) -> list[str]:
+    """Describe what is written where."""
     lines = [f"{len(run.facts):,} facts into {to}, as {run.iri}."] if len(run.facts) else []
     for graph, decided in removed.items():
         lines.append(f"{len(decided):,} of {len(run.removed):,} facts out of {graph or 'the default graph'}.")
@@ -117,7 +117,7 @@ def _tell(run: Run, to: str, removed: dict[str, Any], remove: bool) -> list[str]
 
 
 def _publish_to_file(run: Run, path: Path, write: bool) -> Published:
-    """Write the facts, and what is said about them where the file has a place for it."""
+    """Write the facts, and their provenance where the file has a place for it."""
     quads = path.suffix == ".nq"
     found = None if quads else check_format(path, None)
     extras = run.facts.extras if found is not None and found.carries else {}
@@ -136,8 +136,8 @@ def _publish_to_file(run: Run, path: Path, write: bool) -> Published:
 
 def _write_quads(run: Run, path: Path) -> None:
     with write_beside(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-        for graph, told in ((run.iri, run.fact_lines()), (run.about, run.about_lines(STATEMENTS))):
-            for line in told:
+        for graph, lines in ((run.iri, run.fact_lines()), (run.about, run.about_lines(STATEMENTS))):
+            for line in lines:
                 file.writelines(f"{one[:-2]} <{graph}> .\n" for one in line.splitlines())
 
 
@@ -182,12 +182,12 @@ def withdraw_facts(
     return Published(name, (*lines, "Done."))
 
 
-def keep_record(folder: Path, run: str, to: str, told: dict[str, Any]) -> None:
+def keep_record(folder: Path, run: str, to: str, record: dict[str, Any]) -> None:
     """Write down in the folder what became of a run in a store."""
     path, runs = _record(folder), read_records(folder)
     found = next((one for one in runs if (one["run"], one["store"]) == (run, to)), None)
     others = [one for one in runs if one is not found]
-    write_json(path, {"format": FORMAT, "runs": [*others, {"run": run, "store": to, **(found or {}), **told}]})
+    write_json(path, {"format": FORMAT, "runs": [*others, {"run": run, "store": to, **(found or {}), **record}]})
 
 
 def read_records(folder: Path) -> list[dict[str, Any]]:

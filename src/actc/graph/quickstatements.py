@@ -69,7 +69,7 @@ def _commands(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _kind(cells: list[str], place: str) -> str:
-    """Say what a command gives its item: another item, a value, a label; refuse what no graph can hold."""
+    """Return what a command gives its item: another item, a value, a label; refuse what no graph can hold."""
     subject, expected = cells[0], "a statement between two items was expected (Q1, P31, Q5 and so on)"
     if subject.startswith("-"):
         raise FileError(f"{place}: {subject} removes a statement; {expected}.")

@@ -2,7 +2,7 @@
 
 Triples are counted by relation, read, compared with the counts, and counted again. Where the server has the Graph Store
 Protocol a graph is one reply; else it is read relation by relation. A server may give fewer rows than it counted, with
-status 200: then nothing is written, and the sentence says what to do.
+status 200: then nothing is written, and the error names what to do.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def read_triples(client: SparqlClient, graphs: tuple[str, ...], folder: Path, pr
     """Read all triples of some graphs into files of N-Triples, one for each graph; return what a person should know."""
     parts = count_triples(client, graphs)
     if not parts:
-        told = ", ".join(graph or "the default graph" for graph in graphs)
-        raise StoreError(f"{client.store}: there is no triple in {told}; --graph names another graph.")
+        places = ", ".join(graph or "the default graph" for graph in graphs)
+        raise StoreError(f"{client.store}: there is no triple in {places}; --graph names another graph.")
     reader = _Reader(client, progress, sum(part.rows for part in parts))
     for number, graph in enumerate(graphs):
         reader.read([part for part in parts if part.graph == graph], graph, folder / f"{number}.nt")
@@ -151,8 +151,8 @@ class _Reader:
             raise StoreError(f"{self.client.store} cannot be read: {trouble}; {DUMP}.")
         if got != part.rows:
             given = f"{got:,}" if got < part.rows else f"more than {part.rows:,}"
-            told = f"{self.client.store} counts {part.rows:,} triples of {part.relation}, and gives {given}"
-            raise StoreError(f"{told}; {DUMP}.")
+            problem = f"{self.client.store} counts {part.rows:,} triples of {part.relation}, and gives {given}"
+            raise StoreError(f"{problem}; {DUMP}.")
         self.noted += noted
 
     def _copy(
@@ -223,7 +223,7 @@ class _Reader:
         return f"{' '.join(terms)} .\n"
 
     def _are_steady(self, part: Part) -> bool:
-        """Say whether blank nodes keep their labels, so that those of two replies can be told to be the same."""
+        """Return whether blank nodes keep their labels, so that those of two replies can be compared."""
         if self.steady is None:
             query = f"SELECT ?s ?o WHERE {{ {part.where} FILTER(isBlank(?s) || isBlank(?o)) }} LIMIT 20"
             first, second = (sorted(map(str, self.client.select(query))) for _ in range(2))
@@ -231,17 +231,17 @@ class _Reader:
         return self.steady
 
     def notes(self) -> list[str]:
-        """Say what was left out or changed."""
+        """Describe what was left out or changed."""
         counts = Counter[str]()
         for (why, _), count in self.noted.items():
             counts[why] += count
-        said = {
+        texts = {
             NAMED: f"triples have a blank node, which is named {self.skolem}... now.",
             "nameless": "triples with a blank node are left out: its label does not last.",
             "annotations": f"triples about triples ({REIFIES}) are left out.",
             "long": f"triples of more than {MOST_LINE:,} bytes are left out.",
         }
-        return [f"{counts[why]:,} {text}" for why, text in said.items() if counts[why]]
+        return [f"{counts[why]:,} {text}" for why, text in texts.items() if counts[why]]
 
 
 def _whole_lines(parts: Iterator[bytes]) -> Iterator[bytes]:

@@ -1,7 +1,7 @@
 """What a folder decided, as a run: facts, facts that were taken out, and where each comes from, as lines of RDF.
 
 A run has a name of its own, made from what is in it: the same decisions are the same run, wherever and however often
-they are published. Facts are in the named graph of that name; what is said about them is in a second one beside it, so
+they are published. Facts are in the named graph of that name; their provenance is in a second one beside it, so
 that whoever reads the facts reads nothing else.
 """
 
@@ -73,13 +73,13 @@ class Decided:
         return Decided(terms, self.names.take(rows), extras)
 
     def properties(self, row: int) -> list[str]:
-        """Return what is said of a fact: predicates and objects."""
+        """Return the provenance of a fact: predicates and objects."""
         cells = ((name, column[row]) for name, column in self.extras.items())
         return [f"<{VOCABULARY}{name}> {_literal(name, cell)}" for name, cell in cells if not is_missing(cell)]
 
 
 def _is_empty(path: Path) -> bool:
-    """Say whether a table has a header and no row."""
+    """Return whether a table has a header and no row."""
     if path.suffix not in (".tsv", ".csv"):
         return False
     with ordinary(path).open("rb") as file:
@@ -91,7 +91,7 @@ def _is_blank(name: str) -> bool:
 
 
 def _looks_escaped(text: str) -> bool:
-    r"""Say whether a text has ``\\u`` in it: SPARQL lets a server turn that into any character before it parses."""
+    r"""Return whether a text has ``\\u`` in it: SPARQL lets a server turn that into any character before it parses."""
     return "\\u" in text or "\\U" in text
 
 
@@ -138,7 +138,7 @@ class Run:
 
     @cached_property
     def iri(self) -> str:
-        """The name of the run, and of the graph with its facts: it says what is in it."""
+        """The name of the run, and of the graph with its facts: it is made from what is in it."""
         digest = hashlib.sha256()
         for decided in (self.facts, self.removed):
             for row in range(len(decided)):
@@ -148,12 +148,12 @@ class Run:
 
     @property
     def about(self) -> str:
-        """The graph with what is said about its facts."""
+        """The graph with the provenance of its facts."""
         return f"{self.iri}/provenance"
 
     @property
     def gone(self) -> str:
-        """The graph that says what was removed from which graph."""
+        """The graph with what was removed from which graph."""
         return f"{self.iri}/removed"
 
     def fact_lines(self) -> Iterator[str]:
@@ -161,7 +161,7 @@ class Run:
         return (f"{self.facts.triple(row)} .\n" for row in range(len(self.facts)))
 
     def about_lines(self, form: str) -> Iterator[str]:
-        """Return what is said about the run and each of its facts."""
+        """Return the provenance of the run and of each of its facts."""
         activity, maker = f"<{self.iri}/activity>", f"<{VOCABULARY}software/{__version__}>"
         yield f"<{self.iri}> <{RDF}type> <{PROV}Entity> .\n<{self.iri}> <{PROV}wasGeneratedBy> {activity} .\n"
         yield f"{activity} <{RDF}type> <{PROV}Activity> .\n{activity} <{PROV}wasAssociatedWith> {maker} .\n"
@@ -178,7 +178,7 @@ class Run:
             yield from speak_of(node, removed, row, STATEMENTS)
 
     def node(self, text: str) -> str:
-        """Return a name for what is said about a fact: the same whenever it is said."""
+        """Return a name for the provenance of a fact: always the same."""
         return f"<{self.iri}#{hashlib.sha256(text.encode()).hexdigest()[:20]}>"
 
 

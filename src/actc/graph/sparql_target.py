@@ -62,15 +62,15 @@ class SparqlTarget:
         return removed.take(np.array(sorted(set(held)), dtype=np.int64))
 
     def describe(self, run: Run) -> list[str]:
-        """Say how the store is told where facts come from."""
-        told = "triple terms of RDF 1.2" if self.form == TRIPLE_TERMS else "statements (reification)"
-        return [f"Where they come from is written as {told} into {run.about}."] if run.facts.extras else []
+        """Describe how the store gets the provenance of facts."""
+        form = "triple terms of RDF 1.2" if self.form == TRIPLE_TERMS else "statements (reification)"
+        return [f"Where they come from is written as {form} into {run.about}."] if run.facts.extras else []
 
     @property
     def form(self) -> str:
         """How a fact is spoken of: triple terms, where the store takes them in a query."""
         if not hasattr(self, "_form"):
-            self.queries.ask("ASK {}")  # one that does not answer at all says so itself
+            self.queries.ask("ASK {}")  # a store that does not answer raises its own error
             try:
                 takes = self.queries.ask(TRY)
             except StoreError:
@@ -79,7 +79,7 @@ class SparqlTarget:
         return self._form
 
     def write(self, run: Run, removed: dict[str, Decided], progress: Progress) -> None:
-        """Write what is said about the facts, then the facts; what is removed is written down before it goes."""
+        """Write the provenance of the facts, then the facts; what is removed is written down before it goes."""
         total = len(run.facts)
         for graph, decided in removed.items():
             self._insert(run.gone, run.removed_lines(graph, decided))
@@ -89,10 +89,10 @@ class SparqlTarget:
             self._update("DELETE", graph, [f"{decided.triple(row)} .\n" for row in range(len(decided))])
         self._expect(run.iri, total)
 
-    def _insert(self, graph: str, lines: Iterator[str], tell: Callable[[int], Any] = lambda lines: None) -> None:
+    def _insert(self, graph: str, lines: Iterator[str], report: Callable[[int], Any] = lambda lines: None) -> None:
         for chunk in _chunks(lines, CHUNK):
             self._update("INSERT", graph, chunk)
-            tell(len(chunk))
+            report(len(chunk))
 
     def _update(self, verb: str, graph: str, lines: list[str]) -> None:
         """Insert or delete lines; in small chunks from then on, where the store refuses a large one."""
@@ -150,9 +150,9 @@ class SparqlTarget:
         for quad in parse_rdf("N_TRIPLES", input=text):
             about.setdefault(str(quad.subject), {})[quad.predicate.value] = str(quad.object)
         lines: dict[str, list[str]] = {}
-        for told in about.values():
-            place = told.get(REMOVED_FROM, "")[1:-1]
-            fact = " ".join(told.get(f"{RDF}{part}", "") for part in PARTS)
+        for properties in about.values():
+            place = properties.get(REMOVED_FROM, "")[1:-1]
+            fact = " ".join(properties.get(f"{RDF}{part}", "") for part in PARTS)
             if place:
                 lines.setdefault("" if place == DEFAULT_GRAPH else place, []).append(f"{fact} .\n")
         return lines

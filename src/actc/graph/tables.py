@@ -57,7 +57,7 @@ def _numbers(layout: Layout, name: str, cells: Any) -> FloatArray:
 
 
 def made_by_method(extras: Mapping[str, Any], count: int) -> BoolArray:
-    """Say of each triple whether a method or a machine decided it, not a person, nor the one who wrote the graph."""
+    """Return for each triple whether a method or a machine decided it, not a person, nor the graph's author."""
     nothing = [None] * count
     methods, deciders = (list(extras.get(name, nothing)) for name in ("method", "by"))
     if "method" not in extras:
@@ -67,7 +67,7 @@ def made_by_method(extras: Mapping[str, Any], count: int) -> BoolArray:
 
 
 def is_missing(value: Any) -> bool:
-    """Say whether a cell is empty: None, NaN, NaT or no text."""
+    """Return whether a cell is empty: None, NaN, NaT or no text."""
     return value is None or str(value).strip() == "" or value != value
 
 

@@ -128,7 +128,7 @@ def term_columns(graph: Graph, base: Bases) -> dict[str, Any]:
 def name_quoted_heads(graph: Graph, base: str) -> Graph:
     """Take the base off heads whose names look like literals; not where such a literal is in the graph too.
 
-    :func:`entity_name` leaves them their base, for only the whole graph can tell: what stands at a head is no literal.
+    :func:`entity_name` leaves them their base, for only the whole graph shows it: what stands at a head is no literal.
     """
     starts = (f"{base}%22", f"<{base}%22")
     quoted = [code for code, name in enumerate(graph.entity_names) if base and name.startswith(starts)]
@@ -148,7 +148,7 @@ def name_quoted_heads(graph: Graph, base: str) -> Graph:
 
 
 def note_terms(graph: Graph) -> Graph:
-    """Say which triples have an end that is no IRI."""
+    """Note the triples with an end that is no IRI."""
     blank = np.array([_is(BLANK, "_:", name) for name in graph.entity_names], dtype=np.bool_)
     literal = literals(graph)
     touched, ending = int((blank[graph.heads] | blank[graph.tails]).sum()), int(literal[graph.tails].sum())
@@ -172,7 +172,7 @@ def without_literals(graph: Graph) -> Graph:
 
 
 def literals(graph: Graph) -> BoolArray:
-    """Say of each entity whether it is a literal: named like one, and never at the head of a triple."""
+    """Return for each entity whether it is a literal: named like one, and never at the head of a triple."""
     named_so = np.array([_is(LITERAL, '"', name) for name in graph.entity_names], dtype=np.bool_)
     return named_so & _never_head(graph)
 
@@ -211,7 +211,7 @@ def parse_rdf(format: str, **source: Any) -> list[Any]:
 
 
 def syntax_error(path: Path, line: int, error: SyntaxError) -> FileError:
-    """Say in one sentence what pyoxigraph could not parse."""
+    """Describe what pyoxigraph could not parse."""
     problem = re.sub(r"^Parser error at line \d+ (between columns \d+ and \d+|column \d+): ", "", error.msg)
     return FileError(f"{path}, line {line}: {problem}.")
 

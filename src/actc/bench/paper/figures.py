@@ -1,6 +1,6 @@
 """The paper's figures, redrawn from rows: rows in, figure out.
 
-Colours are Okabe and Ito's, told apart by colour-blind readers too; every line also has a marker of its own.
+Colours are Okabe and Ito's, distinct for colour-blind readers too; every line also has a marker of its own.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ MODEL_LOOKS = {
     "tucker": Look(ORANGE, "v"),
 }
 BASELINES = ("globalopt-f1", "localopt-acc", "localopt-f1")
-BANDED = ("actc-lr-rndm", "localopt-acc")  # four bands on top of each other could not be told apart
+BANDED = ("actc-lr-rndm", "localopt-acc")  # four bands on top of each other could not be read
 UNIFORM_PAIRS = (
     *("actc-lr-rndm", "actc-lr-uni"),
     *("localopt-acc", "localopt-acc-uni"),

@@ -63,7 +63,7 @@ class Item:
     methods: tuple[str, ...]  # what must be run for it
     # given results, the item's name and methods of the user's own, returns the table or figure
     build: Callable[[Measurements, str, tuple[str, ...]], TextTable | Figure]
-    wants: Callable[[Place], bool] = lambda place: True  # says of a (data set, model) whether the item needs it
+    wants: Callable[[Place], bool] = lambda place: True  # returns whether the item needs a (data set, model)
     repeats: int | None = None  # the most repeats it needs
     own_methods: bool = False  # whether the user's own methods stand in it too
 
@@ -235,7 +235,7 @@ QUICK_REPEATS = 10
 
 @dataclass(frozen=True)
 class StoredCell:
-    """A cell by its name; each process finds the scores itself, by ``ACTC_DATA`` or as ``datasets`` says."""
+    """A cell by its name; each process finds the scores itself, by ``ACTC_DATA`` or as ``datasets`` has it."""
 
     dataset: str
     model: str
@@ -366,7 +366,7 @@ def _show(*numbers: float | None) -> list[str]:
 
 
 def _compare(entries: Sequence[Entry]) -> list[str]:
-    """Say in a sentence how far our numbers are from the published ones; nothing where none is published."""
+    """Describe how far our numbers are from the published ones; nothing where none is published."""
     apart = [abs(entry.difference) for entry in entries if entry.difference is not None]
     if not apart:
         return []

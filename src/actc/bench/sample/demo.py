@@ -44,8 +44,8 @@ class BetterGraph:
     folder: Path  # what `actc complete` wrote
     rules: tuple[str, ...]  # some of the rules by which facts were found
 
-    def tell(self) -> str:
-        """Say how much better the graph is."""
+    def summarise(self) -> str:
+        """Describe how much better the graph is."""
         return (
             f"{self.facts:,} facts about {FAMILIES} families; {self.hidden:,} more are hidden. The graph's own rules "
             f"propose facts, and nobody is asked: {self.accepted:,} facts are added, {self.true:,} of them true, so "
@@ -109,7 +109,7 @@ class Demo:
     case: Case  # with ``ANSWERS`` answers, chosen one batch after the other
     decided: Decisions  # on the test triples
     better: BetterGraph | None = None  # a graph completed without a model
-    written: tuple[Path, ...] = ()  # the files that tell of it
+    written: tuple[Path, ...] = ()  # the files that show it
 
     @property
     def curves(self) -> list[Curve]:
