@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import gzip
+import tempfile
+from pathlib import Path
 
-import duckdb
 import numpy as np
 import pytest
 from hypothesis import given
@@ -327,15 +328,24 @@ def test_what_is_no_amount_in_the_environment_is_refused(monkeypatch, told):
         bytes_told("ACTC_STUDIO_UPLOAD", "8GB")
 
 
-def test_a_small_parquet_file_that_unpacks_to_more_than_memory_is_refused(tmp_path, monkeypatch):
-    path = tmp_path / "scores.parquet"
-    rows = "SELECT repeat('h', 10000) AS head, 'r' AS relation, 't' || range AS tail, 0.5 AS score FROM range(20000)"
-    duckdb.sql(f"COPY ({rows}) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
-    assert path.stat().st_size < 200_000
-    for name in ("memory_limit", "max_temp_directory_size"):
-        monkeypatch.setitem(database.LIMITS, name, "60MB")
+def test_a_database_has_a_bounded_memory_and_a_folder_of_its_own_to_spill_into():
+    with database.open_database() as connection:
+        memory, spill, folder = (
+            connection.execute(f"SELECT current_setting('{name}')").fetchone()[0]
+            for name in ("memory_limit", "max_temp_directory_size", "temp_directory")
+        )
+        assert (memory, spill) == ("3.7 GiB", "18.6 GiB")
+        assert Path(folder).parent == Path(tempfile.gettempdir())
+    assert not Path(folder).exists()
+
+
+def test_a_table_that_needs_more_memory_than_there_may_be_is_refused(tmp_path, monkeypatch):
+    numbers = np.arange(300_000)
+    columns = {"head": numbers, "relation": numbers, "tail": numbers, "score": numbers / 7}
+    write_triples(tmp_path / "scores.parquet", columns)
+    monkeypatch.setitem(database.LIMITS, "memory_limit", "1MB")
     with pytest.raises(FileError):
-        read_scored(path)
+        read_scored(tmp_path / "scores.parquet")
 
 
 def test_a_database_installs_and_loads_no_extension_by_itself():
