@@ -41,6 +41,7 @@ FILES = [
     "g.nq.gz",
     "g.trig",
     "g.jsonld",
+    "g.jsonl",
 ]
 BASE = "http://example.org/"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -435,6 +436,7 @@ def test_every_format_is_tested_here():
         "tsv",
         "csv",
         "parquet",
+        "jsonl",
         "ntriples",
         "turtle",
         "turtle-statements",

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from actc.data.database import open_database, parse_bytes
 from actc.data.deliver import write_beside
-from actc.data.frames import ALIASES, PROBABILITIES, call_columns
+from actc.data.frames import ALIASES, PROBABILITIES, TEXTS, call_columns
 from actc.data.triples import (
     HOW,
     LABELS,
@@ -51,6 +51,9 @@ TRIPLE = ("head", "relation", "tail")
 MOST_FIRST = 100_000  # characters of a first line; csv takes no cell of many more
 COLUMNS = (*TRIPLE, "score", "label")
 DELIMITERS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
+JSON_LINES = (".jsonl", ".ndjson")
+RELATED = "related_to"
+"""The relation of all facts of a table of edges without a column for it, such as GraphRAG's relationships."""
 COMMAS = {",": "commas", ";": "semicolons"}
 """What separates the cells of CSV files."""
 
@@ -68,6 +71,8 @@ class Layout:
     others: tuple[str, ...] = field(default=(), compare=False)  # what the other columns are called, which nobody reads
     # what the score column is called when it is copied: probability, if it is named so, else score
     score_name: str = "score"
+    names: tuple[str, ...] = ()  # of JSON lines, all of them
+    encoding: str = "utf-8"
 
     @property
     def source(self) -> str:
@@ -78,6 +83,9 @@ class Layout:
         """Return the table function that reads several files of this layout."""
         # A folder called score=9 is a folder, not a column.
         path = "[" + ", ".join(quote_file(path) for path in paths) + "], hive_partitioning=false"
+        if self.delimiter is None and _kind(self.path)[0] in JSON_LINES:
+            columns = ", ".join(f"{quote(name)}: 'VARCHAR'" for name in self.names)
+            return f"read_json({path}, format='newline_delimited', columns={{{columns}}})"
         if self.delimiter is None:
             return f"read_parquet({path})"
         columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(self.width))
@@ -87,7 +95,8 @@ class Layout:
         quoting = "quote='\"', escape='\"'" if self.quoted else "quote='', escape=''"
         return (
             f"read_csv({path}, columns={{{columns}}}, delim='{self.delimiter}', header={self.has_header}, "
-            f"{quoting}, compression='{compression}', auto_detect=false, strict_mode=true, nullstr='')"
+            f"{quoting}, compression='{compression}', encoding='{self.encoding}', auto_detect=false, "
+            "strict_mode=true, nullstr='')"
         )
 
     @property
@@ -102,6 +111,8 @@ class Layout:
     def column(self, name: str) -> str:
         """The SQL name of a column."""
         where = self.position[name]
+        if name == "relation" and where == "":
+            return quote(RELATED)
         return f"c{where}" if isinstance(where, int) else '"' + where.replace('"', '""') + '"'
 
     def texts(self, names: Sequence[str]) -> str:
@@ -141,6 +152,14 @@ def read_scored(path: str | Path) -> tuple[ScoredTriples, BoolArray | None]:
     if len(kept) < len(table):
         LOG.warning("%s: %d rows are there again, score and all; each is kept once.", path, len(table) - len(kept))
         table, labels = table.take(kept), None if labels is None else labels[kept]
+    if labels is None and "source" in with_columns(layout, ("source",)).position:
+        best = np.lexsort((-table.scores, table.keys))  # of a triple that several texts have, the highest score
+        first = np.append(True, np.diff(table.keys[best]) != 0)
+        if not first.all():
+            LOG.warning("%s: %d triples are in several texts; each is kept once, with its highest score.", path,
+                        len(table) - first.sum())  # fmt: skip
+            rows = np.sort(best[first])
+            table, kept = table.take(rows), kept[rows]
     with rows_named_by(layout, kept):
         table.check()
     return table, labels
@@ -321,6 +340,8 @@ def copy_options(path: Path) -> str:
     kind, compressed = _kind(path)
     if kind == ".parquet":
         return "FORMAT parquet"
+    if kind in JSON_LINES:
+        return "FORMAT json" + (", COMPRESSION gzip" if compressed else "")
     # A TSV file has no quoting, here as in what is read: a name's quotation marks are its own.
     quoting = "" if kind == ".csv" else ", QUOTE '', ESCAPE ''"
     return f"FORMAT csv, HEADER, DELIMITER '{DELIMITERS[kind]}'{quoting}" + (", COMPRESSION gzip" if compressed else "")
@@ -350,7 +371,8 @@ def open_text(path: Path) -> Iterator[Any]:
     with (
         readable(path),
         open_bytes(path) as content,
-        io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as lines,  # some editors begin with a mark
+        # Some editors begin with a mark.
+        io.TextIOWrapper(content, encoding=_find_encoding(path).replace("utf-8", "utf-8-sig"), newline="") as lines,
     ):
         yield lines
 
@@ -422,20 +444,22 @@ def find_layout(path: str | Path, order: Sequence[str] = COLUMNS) -> Layout:
     if not path.is_file():  # a pipe is read once, and a table twice: for its layout, and for its rows
         raise FileError(f"{path} is no ordinary file; write what it gives into one first.")
     kind, _ = _kind(path)
-    if kind == ".parquet":
-        names = list(parquet_types(path))
-        called = _known(names)
-        return Layout(path, None, True, 0, called, _others(names, called.values()), _score_name(called))
     check_gzip(path)
+    if kind == ".parquet" or kind in JSON_LINES:
+        names = tuple(parquet_types(path) if kind == ".parquet" else _json_names(path))
+        called = _known(path, names)
+        own = () if kind == ".parquet" else names
+        return Layout(path, None, True, 0, called, _others(names, called.values()), _score_name(called), own)
     line = first_line(path)
     delimiter = find_comma(line, len(TRIPLE)) if kind == ".csv" else DELIMITERS[kind]
     first = split_line(line, delimiter)
     if _is_header([cell.strip().lower() for cell in first]):
-        called = _known(first)
-        position = {name: first.index(cell) for name, cell in called.items()}
-        others = _others(first, called.values())
-        return Layout(path, delimiter, True, len(first), position, others, _score_name(called))
-    return Layout(path, delimiter, False, len(first), dict(zip(order, range(len(first)), strict=False)))
+        called = _known(path, first)
+        position: dict[str, int | str] = {name: first.index(cell) if cell else "" for name, cell in called.items()}
+        others, encoding = _others(first, called.values()), _find_encoding(path)
+        return Layout(path, delimiter, True, len(first), position, others, _score_name(called), encoding=encoding)
+    places = dict(zip(order, range(len(first)), strict=False))
+    return Layout(path, delimiter, False, len(first), places, encoding=_find_encoding(path))
 
 
 def find_comma(line: str, least: int) -> str:
@@ -486,6 +510,8 @@ def bytes_told(name: str, such_as: str) -> int:
 def _is_header(names: Sequence[str]) -> bool:
     """Tell column names from a first triple, whose entities may be called like a column."""
     known = sum(name in COLUMNS or ALIASES.get(name) in TRIPLE for name in names)
+    if {"head", "tail"} <= call_columns(names).keys():
+        return True
     return known >= 2 or (known == 1 and not any(_is_number(name) or name in LABELS for name in names))
 
 
@@ -536,6 +562,8 @@ def read_failed(path: Path, error: Exception) -> FileError:
         )
     if "unicode" in text or "utf-8" in text.lower():
         return FileError(f"{place}: {NOT_UTF8}")
+    if lost := re.search(r"Malformed JSON.* in line (\d+)", text):
+        return FileError(f"{path}, line {lost[1]}: this is no JSON object on one line.")
     if "GZIP" in text.upper():
         return FileError(f"{place}: {NOT_WHOLE}")
     if "parquet" in text.lower() or path.suffix == ".parquet":
@@ -570,9 +598,11 @@ def _kind(path: Path) -> tuple[str, bool]:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compressed = bool(suffixes) and suffixes[-1] == ".gz"
     kind = (suffixes[:-1] if compressed else suffixes)[-1:]
-    if kind and (kind[0] in DELIMITERS or (kind[0] == ".parquet" and not compressed)):
+    if kind and (kind[0] in (*DELIMITERS, *JSON_LINES) or (kind[0] == ".parquet" and not compressed)):
         return kind[0], compressed
-    raise OptionError(f"{path}: the name must end in .tsv, .csv or .parquet (.tsv.gz and .csv.gz work too).")
+    raise OptionError(
+        f"{path}: the name must end in .tsv, .csv, .jsonl or .parquet (.tsv.gz, .csv.gz and .jsonl.gz work too)."
+    )
 
 
 def first_line(path: Path) -> str:
@@ -581,15 +611,28 @@ def first_line(path: Path) -> str:
         first = next((line for line in iter(lambda: lines.readline(MOST_FIRST + 1), "") if line.strip()), "")
     if not first:
         raise FileError(f"{path}: the file is empty.")
+    if "\0" in first:
+        raise FileError(f"{path}: {NOT_UTF8}")
     if len(first) > MOST_FIRST:
         raise FileError(f"{path}, line 1: more than {MOST_FIRST:,} characters without a line end; this is no table.")
     return str(first).rstrip("\r\n")
 
 
-def _known(names: Sequence[str]) -> dict[str, str]:
-    """Return a file's own names of the columns that are known here."""
+def _known(path: Path, names: Sequence[str]) -> dict[str, str]:
+    """Return a file's own names of the columns that are known here; none for the relation of edges without one."""
     called = call_columns(names)
-    return {name: called[name] for name in (*COLUMNS, *HOW) if name in called}
+    found = {name: called[name] for name in (*COLUMNS, *HOW) if name in called}
+    if {"source", "target"} <= called.keys() and "relation" not in found:
+        LOG.warning("%s: there is no column for the relation; every fact is taken as %s.", path, RELATED)
+        found["relation"] = ""
+    return found
+
+
+def _json_names(path: Path) -> list[str]:
+    """Return the names in a file of JSON lines, each of them an object."""
+    with open_reader(path) as connection:
+        described = f"DESCRIBE SELECT * FROM read_json({quote_file(path)}, format='newline_delimited')"
+        return [row[0] for row in connection.execute(described).fetchall()]
 
 
 def _score_name(called: Mapping[str, str]) -> str:
@@ -599,6 +642,15 @@ def _score_name(called: Mapping[str, str]) -> str:
 def _others(names: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:
     taken = set(known)
     return tuple(name.strip() for name in names if name not in taken)
+
+
+def _find_encoding(path: Path) -> str:
+    """Return the encoding that the first bytes of a text tell."""
+    with open_bytes(path) as content:
+        start = content.peek(2)[:2]
+    if start == b"\xfe\xff":  # which DuckDB does not read
+        raise FileError(f"{path}: {NOT_UTF8}")
+    return "utf-16" if start == b"\xff\xfe" else "utf-8"
 
 
 def parquet_types(path: Path) -> dict[str, str]:
@@ -623,11 +675,16 @@ def open_reader(path: Path) -> Iterator[Any]:
 def with_columns(layout: Layout, names: Iterable[str]) -> Layout:
     """Return a layout that knows further columns, those of these names that the file has; none without a header."""
     if layout.delimiter is None:
-        found: dict[str, int | str] = {name.lower(): name for name in parquet_types(layout.path)}
+        own = layout.names or tuple(parquet_types(layout.path))
+        found: dict[str, int | str] = {name.lower(): name for name in own}
     else:
         cells = layout.cells() if layout.has_header else []
         found = {cell.strip().lower(): place for place, cell in enumerate(cells)}
-    return replace(layout, position={**layout.position, **{name: found[name] for name in names if name in found}})
+    free = {name: place for name, place in found.items() if place not in layout.position.values()}
+    text = next((free[name] for name in TEXTS if name in free), None)
+    if text is not None:
+        free["source"] = text
+    return replace(layout, position={**layout.position, **{name: free[name] for name in names if name in free}})
 
 
 @contextmanager

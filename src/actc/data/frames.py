@@ -7,6 +7,7 @@ are needed, and for no others. Whatever came in, the same kind goes out.
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,6 +23,14 @@ PROBABILITIES = ("probability", "confidence")
 ALIASES = {"subject": "head", "predicate": "relation", "object": "tail", "rel": "relation"}
 ALIASES |= dict.fromkeys(PROBABILITIES, "score")
 """What columns are also called."""
+EDGE_NAMES = {
+    "head": ("head_label", "head_id", "source", "source_id", ":start_id", "_start", "s", "item"),
+    "relation": ("relation_label", "relation_id", "relationship", "type", ":type", "_type", "p", "property"),
+    "tail": ("tail_label", "tail_id", "target", "target_id", ":end_id", "_end", "o", "value"),
+}
+"""Their names in PyKEEN, GraphRAG, LlamaIndex, Neo4j and Wikidata's results; used where both ends are there."""
+TEXTS = ("source", "sentence", "evidence", "text", "description", "context", "chunk")
+"""Names of a column with the text that a triple was taken from; the first that is there."""
 SHOWN = 10  # rows of a table in a notebook
 
 
@@ -150,10 +159,21 @@ def call_columns(found: Iterable[Any]) -> dict[str, Any]:
     """Return the own name of each column by what it is called here; "score" is the score, whatever else there is."""
     called: dict[str, Any] = {}
     for name in found:
-        called.setdefault(str(name).strip().lower(), name)
+        # Neo4j writes :START_ID(Person), spreadsheets "Head Label".
+        called.setdefault(re.sub(r"\(.*\)$", "", str(name).strip().lower()).strip().replace(" ", "_"), name)
     for other, name in ALIASES.items():
         if other in called:
             called.setdefault(name, called[other])
+    edge = {name: next((called[other] for other in (name, *others) if other in called), None)
+            for name, others in EDGE_NAMES.items()}  # fmt: skip
+    if edge["head"] is not None and edge["tail"] is not None:
+        if (
+            edge["relation"] is None and "label" in called and "source_id" in called
+        ):  # LlamaIndex: of the edge, no answer
+            edge["relation"] = called.pop("label")
+        called |= {name: own for name, own in edge.items() if own is not None}
+        if "weight" in called:
+            called.setdefault("score", called["weight"])
     return called
 
 

@@ -59,7 +59,7 @@ def find_candidates(paths: Sequence[str | Path], columns: Sequence[str] = COLUMN
         raise OptionError("There is no file of candidates; give at least one file or folder.")
     first = find_layout(found[0], order=COLUMNS)
     require(first, columns)
-    if first.delimiter is None:
+    if first.path.suffix.lower() == ".parquet":
         _compare_parquet(found, first, columns)
     else:
         _compare_text(found, first)
@@ -177,7 +177,10 @@ def _compare_text(paths: Sequence[Path], first: Layout) -> None:
 
 def _compare_parquet(paths: Sequence[Path], first: Layout, columns: Sequence[str]) -> None:
     """Compare the parts' columns: DuckDB would give those of other types the types of the first part's."""
-    names, wanted = [str(first.position[column]) for column in columns], parquet_types(first.path)
+    names, wanted = (
+        [str(first.position[column]) for column in columns if first.position[column]],
+        parquet_types(first.path),
+    )
     for path in paths:
         if path.suffix.lower() != ".parquet":
             raise FileError(f"{path}: this is no Parquet file, as {first.path} is; all parts must be laid out alike.")

@@ -172,6 +172,7 @@ FORMATS = {
     ),
     "tsv": _table("Tab-separated triples", ".tsv", ".txt", ".tsv.gz"),
     "csv": _table("Comma-separated triples", ".csv", ".csv.gz"),
+    "jsonl": _table("JSON lines of triples", ".jsonl", ".ndjson", ".jsonl.gz"),
     "parquet": _table("Parquet triples", ".parquet"),
     "ntriples": GraphFormat("N-Triples", (".nt", ".nt.gz"), ntriples.read, ntriples.write),
     "turtle-statements": GraphFormat(

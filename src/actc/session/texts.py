@@ -11,11 +11,9 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from actc.data.database import open_database
 from actc.data.files import TRIPLE, Layout, find_layout, require, with_columns
-from actc.data.triples import ScoredTriples
+from actc.data.triples import ScoredTriples, encode_columns
 from actc.errors import FileError
 from actc.session.names import FILE, REASONS, SOURCE, Names, write_texts
 
@@ -88,9 +86,11 @@ def _read_sources(layout: Layout, pool: ScoredTriples) -> Iterator[tuple[int, st
     """Read the texts of those candidates that are in the pool, by their rows."""
     with open_database() as connection:
         text = f"left(trim(CAST({layout.column(COLUMN)} AS VARCHAR)), {MOST_TEXT})"
-        query = f"SELECT {layout.texts(TRIPLE)}, {text} FROM {layout.source} WHERE {text} != ''"
+        named = f"SELECT {layout.texts(TRIPLE)}, {text} AS text FROM {layout.source} WHERE {text} != ''"
+        together = "string_agg(DISTINCT text, chr(10) ORDER BY text)"  # a triple may have been taken from several texts
+        query = f"SELECT head, relation, tail, left({together}, {MOST_TEXT}) FROM ({named}) GROUP BY ALL"
         found = connection.execute(query)
         while part := found.fetchmany(50_000):
             heads, relations, tails, texts = zip(*part, strict=True)
-            rows = pool.rows_of(ScoredTriples.from_columns(heads, relations, tails, np.zeros(len(part)))).tolist()
+            rows = pool.rows_of(encode_columns(heads, relations, tails)).tolist()
             yield from ((row, text) for row, text in zip(rows, texts, strict=True) if row >= 0)

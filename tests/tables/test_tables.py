@@ -1,0 +1,189 @@
+"""Tables as people have them: each is read as its owner means it, or refused with what to do."""
+
+from __future__ import annotations
+
+import codecs
+
+import duckdb
+import numpy as np
+import pytest
+
+from actc.data.files import find_layout, read_scored, write_scored
+from actc.data.triples import ScoredTriples
+from actc.errors import ActcError
+from actc.graph.formats import read_graph
+from actc.session.texts import find_texts, write_texts
+
+PARIS, BERLIN = ("Paris", "capital_of", "France"), ("Berlin", "capital_of", "Germany")
+BOTH = {PARIS, BERLIN}
+RELATED = {("Paris", "related_to", "France"), ("Berlin", "related_to", "Germany")}
+LONG = "x" * 2000
+
+# Name of the file, its content, its triples.
+GRAPHS = {
+    "plain": ("g.tsv", "Paris\tcapital_of\tFrance\nBerlin\tcapital_of\tGermany\n", BOTH),
+    "a relation called type, without a header": ("g.tsv", "Paris\ttype\tCity\n", {("Paris", "type", "City")}),
+    "head relation tail": ("g.csv", "head,relation,tail\nParis,capital_of,France\nBerlin,capital_of,Germany\n", BOTH),
+    "subject predicate object": (
+        "g.csv",
+        "Subject,Predicate,Object\nParis,capital_of,France\nBerlin,capital_of,Germany\n",
+        BOTH,
+    ),
+    "PyKEEN's predictions": (
+        "g.tsv",
+        "head_id\thead_label\trelation_id\trelation_label\ttail_id\ttail_label\tscore\n"
+        "0\tParis\t0\tcapital_of\t2\tFrance\t3.5\n1\tBerlin\t0\tcapital_of\t3\tGermany\t-1\n",
+        BOTH,
+    ),
+    "PyKEEN's ids": ("g.tsv", "head_id\trelation_id\ttail_id\tscore\n0\t0\t2\t3.5\n", {("0", "0", "2")}),
+    "LibKGE's train.txt": ("train.txt", "Paris\tcapital_of\tFrance\nBerlin\tcapital_of\tGermany\n", BOTH),
+    "GraphRAG's relationships": (
+        "relationships.csv",
+        "id,human_readable_id,source,target,description,weight,combined_degree\n"
+        'a1,0,Paris,France,"Paris, on the Seine, is France\'s capital",9.0,3\nb2,1,Berlin,Germany,capital,7.5,2\n',
+        RELATED,
+    ),
+    "source, type and target": (
+        "g.csv",
+        "source,type,target\nParis,capital_of,France\nBerlin,capital_of,Germany\n",
+        BOTH,
+    ),
+    "LlamaIndex's relations": (
+        "g.jsonl",
+        '{"label": "capital_of", "source_id": "Paris", "target_id": "France", "properties": {"page": 3}}\n'
+        '{"label": "capital_of", "source_id": "Berlin", "target_id": "Germany", "properties": {}}\n',
+        BOTH,
+    ),
+    "neo4j-admin's relationships": (
+        "g.csv",
+        ":START_ID(City),:END_ID(Country),:TYPE\nParis,France,capital_of\nBerlin,Germany,capital_of\n",
+        BOTH,
+    ),
+    "APOC's export": ("g.csv", "_start,_end,_type\nParis,France,capital_of\nBerlin,Germany,capital_of\n", BOTH),
+    "Wikidata's results": ("g.csv", "item,property,value\nParis,capital_of,France\nBerlin,capital_of,Germany\n", BOTH),
+    "a spreadsheet with semicolons": (
+        "g.csv",
+        "Head Label;Relation Label;Tail Label;Note\r\nParis;capital_of;France;a, b\r\nBerlin;capital_of;Germany;\r\n",
+        BOTH,
+    ),
+    "quotes and a long cell": (
+        "g.csv",
+        f'head,relation,tail,note\n"Paris","capital_of","France","{LONG}"\nBerlin,capital_of,Germany,"a ""b"""\n',
+        BOTH,
+    ),
+    "a name of 2,000 characters": ("g.csv", f"head,relation,tail\n{LONG},r,b\n", {(LONG, "r", "b")}),
+    "a mark at the beginning": (
+        "g.csv",
+        codecs.BOM_UTF8 + b"head,relation,tail\nParis,capital_of,France\nBerlin,capital_of,Germany\n",
+        BOTH,
+    ),
+    "UTF-16": (
+        "g.txt",
+        "head\trelation\ttail\nParis\tcapital_of\tFrance\nZürich\tin\tSchweiz\n".encode("utf-16"),
+        {PARIS, ("Zürich", "in", "Schweiz")},
+    ),
+    "JSON lines": (
+        "g.ndjson",
+        '{"subject": "Paris", "predicate": "capital_of", "object": "France", "n": 1}\n\n'
+        '{"subject": "Berlin", "object": "Germany", "predicate": "capital_of", "n": null}\n',
+        BOTH,
+    ),
+    "JSON lines, some without a column": (
+        "g.jsonl",
+        '{"head": "Paris", "relation": "capital_of", "tail": "France"}\n'
+        '{"head": "Berlin", "relation": "capital_of", "tail": "Germany", "confidence": 0.5}\n',
+        BOTH,
+    ),
+}
+REFUSED = {
+    "LibKGE's ids": ("train.del", "0\t0\t1\n"),
+    "UTF-16 of the other byte order": (
+        "g.csv",
+        codecs.BOM_UTF16_BE + "head,relation,tail\na,r,b\n".encode("utf-16-be"),
+    ),
+    "UTF-16 without a mark": ("g.csv", "head,relation,tail\na,r,b\n".encode("utf-16-le")),
+    "Latin-1": ("g.csv", "head,relation,tail\nZürich,in,Schweiz\n".encode("latin-1")),
+    "an old spreadsheet": ("g.xls", b"\xd0\xcf\x11\xe0"),
+    "two columns": ("g.csv", "head,tail\na,b\n"),
+    "half a line of JSON": ("g.jsonl", '{"head": "a", "relation":\n'),
+    "a list of JSON": ("g.jsonl", '["a", "r", "b"]\n'),
+    "an empty end": ("g.jsonl", '{"head": "a", "relation": "r", "tail": null}\n'),
+}
+
+
+def put(folder, name, content):
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder / name
+
+
+@pytest.mark.parametrize("case", GRAPHS)
+def test_a_table_is_the_graph_that_its_owner_means(case, tmp_path):
+    name, content, triples = GRAPHS[case]
+    graph = read_graph(put(tmp_path, name, content))
+    assert {graph.triple(row) for row in range(len(graph))} == triples
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_table_that_is_not_clear_is_refused_by_its_name(case, tmp_path):
+    name, content = REFUSED[case]
+    with pytest.raises(ActcError, match=name):
+        read_graph(put(tmp_path, name, content))
+
+
+EXTRACTED = {
+    "g.csv": "Subject,Relation,Object,Evidence,Probability\na,r,b,one,.9\nc,r,d,two,.25\na,r,b,three,.95\n",
+    "g.jsonl": '{"head": "a", "relation": "r", "tail": "b", "confidence": 0.9, "sentence": "one"}\n'
+    '{"head": "c", "relation": "r", "tail": "d", "confidence": 0.25, "sentence": "two"}\n'
+    '{"head": "a", "relation": "r", "tail": "b", "confidence": 0.95, "sentence": "three"}\n',
+    "g.tsv": "source\ttarget\ttype\ttext\tconfidence\na\tb\tr\tone\t.9\nc\td\tr\ttwo\t.25\na\tb\tr\tthree\t.95\n",
+}
+
+
+@pytest.mark.parametrize("name", EXTRACTED)
+def test_a_triple_of_several_texts_is_one_candidate_with_all_its_texts(name, tmp_path):
+    table = put(tmp_path, name, EXTRACTED[name])
+    pool, labels = read_scored(table)
+    assert (labels, pool.probabilities) == (None, True)
+    assert {pool.triple(row): pool.scores[row] for row in range(len(pool))} == {
+        ("a", "r", "b"): 0.95,
+        ("c", "r", "d"): 0.25,
+    }
+    assert find_texts(table) is not None
+    assert write_texts(tmp_path, pool, table) == 2
+
+
+def test_a_triple_that_is_there_twice_without_texts_is_refused(tmp_path):
+    table = put(tmp_path, "g.csv", "head,relation,tail,score\na,r,b,.9\na,r,b,.95\n")
+    with pytest.raises(ActcError, match="twice"):
+        read_scored(table)
+
+
+def test_graphrag_s_parquet_has_weights_as_scores_and_descriptions_as_texts(tmp_path):
+    table = tmp_path / "relationships.parquet"
+    rows = (
+        "SELECT 'Paris' AS source, 'France' AS target, 'its capital' AS description, 9.0 AS weight, ['t1'] AS unit_ids"
+    )
+    duckdb.sql(f"COPY ({rows}) TO '{table}' (FORMAT parquet)")
+    pool = read_scored(table)[0]
+    assert (pool.triple(0), pool.scores[0], pool.probabilities) == (("Paris", "related_to", "France"), 9.0, False)
+    assert write_texts(tmp_path, pool, table) == 1
+
+
+def test_a_frame_s_columns_have_the_same_names(tmp_path):
+    columns = {"source": ["a"], "target": ["b"], "type": ["r"], "weight": [2.5]}
+    pool = ScoredTriples.from_frame(columns)
+    assert (pool.triple(0), pool.scores.tolist()) == (("a", "r", "b"), [2.5])
+
+
+def test_json_lines_are_written_as_they_are_read(tmp_path):
+    pool = ScoredTriples.from_columns(["a", 'b "c"'], ["r", "r"], ["x\ty", "z"], [0.5, np.pi])
+    write_scored(tmp_path / "scores.jsonl", pool)
+    again = read_scored(tmp_path / "scores.jsonl")[0]
+    assert {again.triple(row): again.scores[row] for row in range(2)} == {
+        pool.triple(row): pool.scores[row] for row in range(2)
+    }
+
+
+def test_the_unused_columns_of_a_table_are_known(tmp_path):
+    layout = find_layout(put(tmp_path, "g.csv", "head,relation,tail,colour\na,r,b,red\n"))
+    assert layout.others == ("colour",)
