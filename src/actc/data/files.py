@@ -680,11 +680,11 @@ def with_columns(layout: Layout, names: Iterable[str]) -> Layout:
     else:
         cells = layout.cells() if layout.has_header else []
         found = {cell.strip().lower(): place for place, cell in enumerate(cells)}
-    free = {name: place for name, place in found.items() if place not in layout.position.values()}
-    text = next((free[name] for name in TEXTS if name in free), None)
-    if text is not None:
-        free["source"] = text
-    return replace(layout, position={**layout.position, **{name: free[name] for name in names if name in free}})
+    free = (name for name in TEXTS if name in found and found[name] not in layout.position.values())
+    text = next(free, None)
+    known = {**found, "source": "" if text is None else found[text]}
+    further = {name: known[name] for name in names if known.get(name, "") != ""}
+    return replace(layout, position={**layout.position, **further})
 
 
 @contextmanager
