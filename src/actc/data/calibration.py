@@ -198,14 +198,14 @@ class Calibration:
         """Return the entry of each relation; curves as one line of numbers each."""
         cuts, counts = self.thresholds, self.counts
         columns = {
-            "cut": _in_words(cuts.cuts),
+            "cut": in_json(cuts.cuts.tolist()),
             "own": cuts.own.tolist(),
             "triples": counts.triples.tolist(),
             "annotated": counts.annotated_by_relation.tolist(),
             "accepted": counts.accepted.tolist(),
         }
         if cuts.lower is not None and cuts.upper is not None:
-            columns["interval"] = _in_words(np.stack([cuts.lower, cuts.upper], axis=1))
+            columns["interval"] = in_json(np.stack([cuts.lower, cuts.upper], axis=1).tolist())
         if self.curves is not None:
             columns["curve"] = _write_curves(self.curves.probabilities[:-1])
         return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
@@ -284,17 +284,12 @@ def _write_sources(sources: Sources, folder: Path) -> dict[str, Any] | None:
     if not sources:
         return None
     paths = {name: getattr(sources, name) for name in PATHS}
-    found = {name: _relative(path, folder) for name, path in paths.items() if path is not None}
+    found = {
+        name: Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
+        for name, path in paths.items()
+        if path is not None
+    }
     return {**found, "picks": sources.picks}
-
-
-def _relative(path: Path, folder: Path) -> str:
-    """Return a path as seen from a folder, with forward slashes; as it is where there is no way (another drive)."""
-    path, folder = path.resolve(), folder.resolve()
-    try:
-        return Path(os.path.relpath(path, folder)).as_posix()
-    except ValueError:
-        return path.as_posix()
 
 
 def _read_sources(content: dict[str, Any] | None, folder: Path) -> Sources:
@@ -337,10 +332,3 @@ def _read_curves(content: dict[str, Any]) -> Curves | None:
     if not (math.isfinite(low) and math.isfinite(high) and values.size and ((values >= 0) & (values <= 1)).all()):
         raise ValueError("curves of another kind")
     return Curves(names, low, high, values)
-
-
-def _in_words(numbers: FloatArray) -> Any:
-    """Return an array as JSON has it, as :func:`in_json` does, but for many."""
-    cells, odd = numbers.astype(object), ~np.isfinite(numbers)
-    cells[odd] = in_json(numbers[odd].tolist())
-    return cells.tolist()

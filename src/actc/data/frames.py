@@ -82,7 +82,8 @@ def read_frame(frame: Any, names: Sequence[str]) -> list[Any]:
         listed = ", ".join(dict.fromkeys(map(str, called.values()))) or "none"
         raise TableError(f"The column {missing[0]!r} is missing (found: {listed}); rename yours.")
     found = _take(frame, [called[name] for name in names])
-    return [_as_texts(column) if name in IDS else column for name, column in zip(names, found, strict=True)]
+    pairs = zip(names, found, strict=True)
+    return [list(map(str, as_list(one))) if name in IDS and are_integers(one) else one for name, one in pairs]
 
 
 def has_probabilities(frame: Any) -> bool:
@@ -129,11 +130,6 @@ def _plain(column: Any) -> Any:
         return column
     kind, empty = (float, float("nan")) if column.dtype.kind in "iuf" else (object, None)
     return column.astype(kind).filled(empty) if column.mask.any() else column.data
-
-
-def _as_texts(column: Any) -> Any:
-    """Return ids as text, if they are whole numbers; else as they are."""
-    return list(map(str, as_list(column))) if are_integers(column) else column
 
 
 def are_integers(column: Any) -> bool:
@@ -220,13 +216,14 @@ def html_table(caption: str, columns: Mapping[str, Any], total: int) -> str:
     """Return the first rows of aligned columns as an HTML table for a notebook, with a line above and below."""
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     rows = zip(*(column[:SHOWN] for column in columns.values()), strict=True)
-    body = "".join("<tr>" + "".join(f"<td>{escape(_text(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td>{escape(f'{cell:.4g}' if isinstance(cell, float) else str(cell))}</td>" for cell in row)
+        + "</tr>"
+        for row in rows
+    )
     more = f"<p>… and {total - SHOWN:,} more</p>" if total > SHOWN else ""
     return f"<p>{escape(caption)}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
-
-
-def _text(cell: Any) -> str:
-    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
 
 
 class ProgressBar:

@@ -76,7 +76,8 @@ def publish_facts(
     """
     run = Run.read(folder, into, base)
     if not len(run.facts) and not (remove and len(run.removed)):
-        raise OptionError(f"{folder}: nothing was accepted there{_hint(run, remove)}.")
+        hint = f"; --remove takes out the {len(run.removed):,} that were found wrong" if len(run.removed) else ""
+        raise OptionError(f"{folder}: nothing was accepted there{hint}.")
     if not is_store(to):
         return _publish_to_file(run, Path(to), write)
     with SparqlTarget(Store.of(to, key_from, user_from), query_at) as target:
@@ -91,14 +92,6 @@ def publish_facts(
         keep_record(Path(folder), run.iri, to, record | ({"removed": taken} if any(taken.values()) else {}))
         target.write(run, removed, progress)
     return Published(run.iri, (*lines, f"Written. To take it back: actc withdraw {folder} --to {to} --into {into}"))
-
-
-def _hint(run: Run, remove: bool) -> str:
-    return (
-        f"; --remove takes out the {len(run.removed):,} that were found wrong"
-        if len(run.removed) and not remove
-        else ""
-    )
 
 
 def _describe(run: Run, to: str, removed: dict[str, Any], remove: bool) -> list[str]:

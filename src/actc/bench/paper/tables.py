@@ -241,17 +241,19 @@ def build_paper_table(
         for number, (line, show) in enumerate(lines):
             pairs = [[entries.get((method, *place, metric)) for metric in PAPER_METRICS] for place in places]
             cells = ["/".join(NOTHING if entry is None else show(entry) for entry in pair) for pair in pairs]
-            rows.append((label_method(method) if number == 0 else "", line, *map(_join_nothing, cells)))
+            rows.append(
+                (
+                    label_method(method) if number == 0 else "",
+                    line,
+                    *(NOTHING if set(cell) <= {NOTHING, "/"} else cell for cell in cells),
+                )
+            )
     header = ("method", "", *(_label_place(place) for place in places))
     return TextTable(f"table-{table}", title, _note(results, budget), header, tuple(rows))
 
 
 def _label_place(place: tuple[str, str]) -> str:
     return label_cell(place) if place[1] != "all" else "Avg" if place[0] == "all" else f"Avg of {place[0]}"
-
-
-def _join_nothing(cell: str) -> str:
-    return NOTHING if set(cell) <= {NOTHING, "/"} else cell
 
 
 def _note(results: Measurements, budget: int | None) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from actc.bench.cells import Cell
-from actc.bench.plots import Curve, curves_of, draw_learning_curves
+from actc.bench.plots import Curve, check_matplotlib, curves_of, draw_learning_curves
 from actc.bench.rows import Row
 from actc.bench.runs import run_experiment
 from actc.bench.sample import Sample, load_sample
@@ -230,6 +230,7 @@ def run_demo(
     progress : callable
         Told how many more steps are done, of how many in all.
     """
+    check_matplotlib()  # before the work
     out = Path(out)
     if out.exists() and not out.is_dir():
         raise OptionError(f"--out: {out} is a file; give the name of a folder.")
