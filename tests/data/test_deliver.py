@@ -212,8 +212,8 @@ def test_a_folder_with_foreign_files_is_not_replaced(tmp_path: Path) -> None:
 
 def test_a_folder_does_not_take_the_place_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "model").write_text("precious")
-    with pytest.raises(FileError):
-        write_model(tmp_path / "model", "new")
+    with pytest.raises(FileError), write_folder(tmp_path / "model"):
+        pass
     assert (tmp_path / "model").read_text() == "precious"
 
 

@@ -109,7 +109,7 @@ def test_a_spreadsheet_may_separate_cells_by_semicolons(tmp_path):
 
 def test_a_column_that_is_missing_is_named_with_those_that_are_not_known(tmp_path):
     with pytest.raises(FileError, match=r"'score'"):
-        read_scored(put(tmp_path / "x.csv", "head,relation,tail,weight\na,r,x,0.5\n"))
+        read_scored(put(tmp_path / "x.csv", "head,relation,tail,points\na,r,x,0.5\n"))
 
 
 def test_an_entity_called_like_a_column_makes_no_header(tmp_path):
@@ -154,7 +154,7 @@ def test_what_is_written_is_read_back(tmp_path_factory, suffix, rows):
 
 BAD = {
     "no such file": ("missing.tsv", None, "missing.tsv"),
-    "unknown suffix": ("x.json", "{}", r"\.tsv, \.csv or \.parquet"),
+    "unknown suffix": ("x.json", "{}", r"\.tsv, \.csv, \.jsonl or \.parquet"),
     "empty": ("x.tsv", "", "x.tsv"),
     "header only": ("x.tsv", text(rows=[]), "x.tsv"),
     "missing column": ("x.tsv", "head\trelation\ttail\na\tr\tx\n", "line 1.*'score'"),

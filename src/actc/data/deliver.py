@@ -281,7 +281,7 @@ def try_to_lock(file: IO[str]) -> bool | None:
 LEAST_FREE = 1 << 20
 SQLITE = b"SQLite format 3\0"
 SESSION_FILES = (
-    "settings.json", "judgements.", "names.sqlite", "reasons.sqlite", "texts.sqlite", "judges.sqlite",
+    "judgements.", "names.sqlite", "judges.sqlite",
     "pool.parquet", "known.parquet", "secret",
 )  # fmt: skip
 

@@ -256,6 +256,7 @@ def write_demo(demo: Demo, folder: Path) -> list[Path]:
 def _write_accepted(demo: Demo, path: Path) -> None:
     rows, columns = demo.best_accepted, demo.decided.columns(accepted_only=False)
     sentences = [demo.sample.sentence(*demo.sample.test.triple(row)) for row in rows.tolist()]
+    del columns["accepted"]  # all of these are
     write_triples(path, {**{name: column[rows] for name, column in columns.items()}, "sentence": sentences})
 
 
