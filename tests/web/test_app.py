@@ -135,6 +135,12 @@ def test_an_annotators_token_opens_nothing_of_the_owners(app, session):
     assert browser.get("/api/owner", headers=owner).status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/api/exchange", "/api/more", "/api/owner/settle", "/api/owner/budget"])
+def test_a_body_without_a_secret_is_not_read(app, path):
+    for body in (b"no JSON", b"{}", b"[" * 100_000):
+        assert client(app).post(path, content=body, headers={"content-type": "application/json"}).status_code == 401
+
+
 def test_the_secret_is_readable_by_its_owner_only(session):
     assert (session.folder / "secret").stat().st_mode & 0o077 == 0
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Annotated, Any
 
 from fastapi import Depends, HTTPException, Request
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 
 from actc.session import Annotator, Session
@@ -71,20 +74,44 @@ async def anybody_of(request: Request) -> Annotator:
 
 def _signed_in(request: Request, kind: str, role: str) -> Annotator:
     links = links_of(request)
-    token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-    token = token or request.cookies.get(links.cookie(role), "")
-    annotator = links.find(session_of(request), token, kind) if token else None
+    annotator = links.find(session_of(request), bearer(request) or request.cookies.get(links.cookie(role), ""), kind)
     if annotator is None:
         raise HTTPException(401, "Open the page with your own link.")
     return annotator
 
 
+def bearer(request: Request) -> str:
+    """Return the token that a program sends with a request; empty, if none."""
+    return request.headers.get("authorization", "").removeprefix("Bearer ").strip()
+
+
+def checking(check: Callable[[Request], Awaitable[Any]]) -> type[APIRoute]:
+    """Return a kind of route that checks who asks before it reads anything else of a request; FastAPI does it last."""
+
+    class Checking(APIRoute):
+        def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+            handle = super().get_route_handler()
+
+            async def check_and_handle(request: Request) -> Response:
+                request.state.who = await check(request)
+                return await handle(request)
+
+            return check_and_handle
+
+    return Checking
+
+
+async def _who(request: Request) -> Annotator:
+    who: Annotator = request.state.who
+    return who
+
+
 Open = Annotated[Session, Depends(_session)]
 OpenLinks = Annotated[Links, Depends(_links)]
 OpenKept = Annotated[Kept, Depends(_kept)]
-Judge = Annotated[Annotator, Depends(judge_of)]
 Anybody = Annotated[Annotator, Depends(anybody_of)]
-Owner = Annotated[Annotator, Depends(owner_of)]
+Who = Annotated[Annotator, Depends(_who)]
+"""Whoever a route's kind let in: see :func:`checking`."""
 REFUSED: dict[int | str, dict[str, Any]] = {
     400: {"description": "A value that the session cannot take"},
     401: {"description": "No valid token"},

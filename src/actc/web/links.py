@@ -60,12 +60,12 @@ class Links:
         """Return the name of a cookie: sessions on other ports of the machine have other names."""
         return f"actc_{self._sign('cookie')[:8].replace('-', 'x').replace('_', 'y')}_{role}"
 
-    def find(self, session: Session, token: str, kind: str) -> Annotator | None:
-        """Return whose token it is, if it still is: the link may be void, or made anew."""
+    def find(self, session: Session, token: str, *kinds: str) -> Annotator | None:
+        """Return whose token it is, of some kinds, if it still is: the link may be void, or made anew."""
         number = re.match("[0-9]{1,9}-", token)
         for annotator in session.annotators(int(number[0][:-1])) if number else []:
             same = hmac.compare_digest(self.token(annotator).encode(), token.encode("utf-8", "replace"))
-            if same and annotator.kind == kind and annotator.link >= 0:
+            if same and annotator.kind in kinds and annotator.link >= 0:
                 return annotator
         return None
 

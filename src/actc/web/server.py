@@ -29,12 +29,14 @@ from actc.web.common import (
     LARGEST,
     REFUSED,
     Anybody,
-    Judge,
     Key,
     Open,
     OpenKept,
     OpenLinks,
     Strict,
+    Who,
+    checking,
+    judge_of,
     links_of,
     session_of,
 )
@@ -74,12 +76,12 @@ class ExchangeBody(Strict):
     relation: str | None = Field(None, max_length=2000)
 
 
-judging = APIRouter(prefix="/api", responses=REFUSED)
+judging = APIRouter(prefix="/api", responses=REFUSED, route_class=checking(judge_of))
 pages = APIRouter(include_in_schema=False)
 
 
 @judging.post("/exchange")
-def exchange(body: ExchangeBody, session: Open, kept: OpenKept, judge: Judge) -> Response:
+def exchange(body: ExchangeBody, session: Open, kept: OpenKept, judge: Who) -> Response:
     """Store judgements and return the cards that are leased to the annotator; all is on the disk when this answers."""
     judgements = [Judgement(**one.model_dump()) for one in body.judgements]
     if body.relation is not None and not is_storable(body.relation):
@@ -92,7 +94,7 @@ def exchange(body: ExchangeBody, session: Open, kept: OpenKept, judge: Judge) ->
 
 @judging.get("/picture")
 async def get_picture(
-    session: Open, links: OpenLinks, kept: OpenKept, judge: Judge, have: Annotated[str, Query(max_length=64)] = ""
+    session: Open, links: OpenLinks, kept: OpenKept, judge: Who, have: Annotated[str, Query(max_length=64)] = ""
 ) -> Response:
     """Return progress and what came of the answers so far; no picture, where ``have`` is the state of the latest.
 
@@ -111,26 +113,26 @@ async def get_picture(
 
 
 @judging.get("/relations")
-def get_relations(session: Open, judge: Judge) -> list[dict[str, str]]:
+def get_relations(session: Open, judge: Who) -> list[dict[str, str]]:
     """Return the relations that an annotator may choose one of; none in an audit."""
     lines = [] if session.settings.design else all_relations(session)
     return [{"relation": line["relation"], "name": line["name"]} for line in lines]
 
 
 @judging.get("/guidelines")
-def get_guidelines(session: Open, judge: Judge) -> dict[str, str]:
+def get_guidelines(session: Open, judge: Who) -> dict[str, str]:
     """Return what the owner wants annotators to know, as Markdown; empty if nothing."""
     return {"text": session.guidelines}
 
 
 @judging.get("/answers")
-def get_answers(session: Open, judge: Judge, most: Annotated[int, Query(ge=1, le=500)] = 100) -> list[dict[str, Any]]:
+def get_answers(session: Open, judge: Who, most: Annotated[int, Query(ge=1, le=500)] = 100) -> list[dict[str, Any]]:
     """Return the annotator's own standing answers, newest first, so that they can change their mind."""
     return own_answers(session, judge, most)
 
 
 @judging.post("/more")
-def judge_more(body: MoreBody, session: Open, judge: Judge) -> JSONResponse:
+def judge_more(body: MoreBody, session: Open, judge: Who) -> JSONResponse:
     """Let somebody who judges alone go on when the budget is spent."""
     session.raise_budget(judge, body.triples)
     return JSONResponse(progress(session, judge))

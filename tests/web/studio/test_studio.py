@@ -3,6 +3,7 @@
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def test_every_route_of_the_studio_wants_the_link(client):
             continue
         path = route.path.format(name="words-and-what-they-mean", file="x.tsv", run=1, token="x")
         kind = BYTES if "PUT" in route.methods else {"content-type": "application/json"}
-        asked = stranger(client).request(next(iter(route.methods)), path, content=b"{}", headers=kind)
+        asked = stranger(client).request(next(iter(route.methods)), path, content=b"no JSON", headers=kind)
         assert asked.status_code == 401, route.path
     assert not Path(client.app.state.studio.folder, "words-and-what-they-mean", "files", "x.tsv").exists()
 
@@ -295,7 +296,29 @@ def test_a_session_of_one_project_does_not_open_another(shared_client, tmp_path)
     assert judge.get(f"/session/{first}/api/picture").status_code == 200
     assert judge.get(f"/session/{second}/api/picture").status_code == 401
     assert judge.get("/api/studio").status_code == 401
-    assert judge.get(link.replace(first, second)).status_code == 404
+    assert judge.get(link.replace(first, second)).status_code == 401
+
+
+def test_whoever_has_no_secret_learns_of_no_project_and_starts_nothing(shared_client, tmp_path, monkeypatch):
+    name, started = start_judging(shared_client, tmp_path), []
+    sessions = shared_client.app.state.studio.sessions
+    with sessions.closed(name):
+        pass
+    monkeypatch.setattr("actc.web.studio.sessions.planning", lambda folder, _: started.append(folder) or nullcontext())
+    for path in ("", "owner", "api/picture", "files/judge.js", "j/1-no", "j/no", "o/1-" + "x" * 32):
+        for accept in ("*/*", "text/html"):
+            there, not_there = (
+                stranger(shared_client).get(f"/session/{one}/{path}", headers={"accept": accept})
+                for one in (name, "none")
+            )
+            assert there.status_code == not_there.status_code == 401
+            assert there.text == not_there.text
+    assert started == []
+    link = shared_client.get(f"/api/projects/{name}").json()["session"]["judge"]
+    with sessions.closed(name):
+        pass
+    assert stranger(shared_client).get(link).status_code == 200
+    assert len(started) == 2  # for whoever described the project, and for the one with the link
 
 
 def test_files_that_are_dropped_at_once_are_all_there(shared_client):

@@ -16,6 +16,7 @@ from fastapi import Path as InPath
 
 from actc.data.files import ordinary
 from actc.errors import FileError
+from actc.web.common import bearer
 from actc.web.studio.project import HIDDEN, Project, find_project
 from actc.web.studio.sessions import Sessions
 
@@ -70,8 +71,7 @@ def read_token(folder: Path) -> str:
 async def studio_of(request: Request) -> Studio:
     """Return the studio, if whoever asks may."""
     studio: Studio = request.app.state.studio
-    token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-    if not studio.opens(token or request.cookies.get(studio.cookie, "")):
+    if not studio.opens(bearer(request) or request.cookies.get(studio.cookie, "")):
         raise HTTPException(401, NOT_HERE)
     return studio
 

@@ -10,12 +10,12 @@ from fastapi.responses import FileResponse, Response
 from pydantic import Field
 
 from actc.session import Session
-from actc.web.common import Key, Strict
-from actc.web.studio.common import OpenProject, OpenStudio
+from actc.web.common import Key, Strict, checking
+from actc.web.studio.common import OpenProject, OpenStudio, studio_of
 from actc.web.studio.decisions import Decided, Look, answer, describe_learning, own_answers_of
 from actc.web.studio.take import list_taken, take
 
-deciding = APIRouter(prefix="/api/projects/{name}")
+deciding = APIRouter(prefix="/api/projects/{name}", route_class=checking(studio_of))
 Of = Literal["candidates", "facts"]
 """Where a project seeks both missing and wrong facts: which of them are meant."""
 Level = Annotated[float | None, Query(ge=0, lt=1)]

@@ -21,7 +21,7 @@ from actc.data.pages import render
 from actc.errors import OptionError
 from actc.session.start import add_session_names
 from actc.session.start_audit import find_audit
-from actc.web.common import Strict
+from actc.web.common import Strict, checking
 from actc.web.files import read_files, send_file
 from actc.web.gate import REPORT_POLICY, Gate, loopback_names, name_for_others
 from actc.web.server import add_refusals, welcome
@@ -33,7 +33,7 @@ from actc.web.studio.commands import (
     publish_commands,
     withdraw_commands,
 )
-from actc.web.studio.common import OpenProject, OpenStudio, Studio, read_token
+from actc.web.studio.common import OpenProject, OpenStudio, Studio, read_token, studio_of
 from actc.web.studio.decide_routes import deciding
 from actc.web.studio.describe import describe_project, list_of_projects
 from actc.web.studio.project import (
@@ -56,7 +56,7 @@ MOST_UPLOAD = bytes_told("ACTC_STUDIO_UPLOAD", "8GB") or 4 * 1024**3
 LEFT_FREE = 512 * 1024**2
 """Bytes of the disk that an upload leaves free: sessions need some."""
 PAGES = APIRouter(include_in_schema=False)
-ROUTES = APIRouter(prefix="/api")
+ROUTES = APIRouter(prefix="/api", route_class=checking(studio_of))
 
 
 class ProjectBody(Strict):

@@ -5,17 +5,20 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from anyio import to_thread
+from fastapi import HTTPException, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from actc.errors import ActcError, FileError
 from actc.session import OWNER, Session
 from actc.session.plan import planning
-from actc.web.links import Links
+from actc.web.common import bearer
+from actc.web.links import JUDGE_COOKIE, OWNER_COOKIE, Links
 from actc.web.serve import ALONE
 from actc.web.server import create_app
 from actc.web.studio.project import find_project
@@ -54,17 +57,29 @@ class Sessions:
         self._lock = threading.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on to the session that its path names."""
-        from anyio import to_thread
-        from starlette.responses import JSONResponse
-
-        key = scope["path"].removeprefix(PREFIX).partition("/")[0]
-        try:
-            served = await to_thread.run_sync(self.served, key)
-        except ActcError as error:
-            await JSONResponse({"detail": str(error)}, 404)(scope, receive, send)
-            return
+        """Pass a request with a link's secret on to the session that its path names; all others get one answer."""
+        key, _, path = scope["path"].removeprefix(PREFIX).partition("/")
+        if not await to_thread.run_sync(self._admits, key, path, Request(scope)):
+            raise HTTPException(401, "This link is not valid, or not any more. Ask the owner of the session for yours.")
+        served = await to_thread.run_sync(self.served, key)
         await served.app({**scope, "root_path": PREFIX + key}, receive, send)
+
+    def _admits(self, key: str, path: str, request: Request) -> bool:
+        """Say whether a request has a secret of a session's; no planner is started to find out."""
+        try:
+            folder = self.folder_of(key)
+            links, opened = Links.of(folder), self._open.get(key)
+            if opened and opened.version != _version(folder):
+                opened = None
+            tokens = [
+                bearer(request),
+                *(request.cookies.get(links.cookie(one), "") for one in (JUDGE_COOKIE, OWNER_COOKIE)),
+            ]
+            tokens += [path[2:]] if path[:2] in ("j/", "o/") else []
+            with nullcontext(opened.session) if opened else closing(Session(folder, synced=False)) as session:
+                return any(links.find(session, token, "person", "owner") for token in tokens)
+        except ActcError:
+            return False
 
     def folder_of(self, key: str) -> Path:
         """Return the session of a project, or its audit (NAME.audit)."""
@@ -79,8 +94,7 @@ class Sessions:
     def served(self, key: str) -> Served:
         """Return an open session; opened anew where another has taken its folder's place."""
         options, folder = find_project(self.studio, key.removesuffix(AUDIT)).options, self.folder_of(key)
-        found = (folder / "secret").stat()
-        version, now = (found.st_ino, found.st_mtime_ns), time.monotonic()
+        version, now = _version(folder), time.monotonic()
         with self._lock:
             for other in self._idle(key, now):
                 self._close(other)
@@ -145,3 +159,9 @@ class Sessions:
 
     def _close(self, key: str) -> None:
         self._open.pop(key).ending.close()
+
+
+def _version(folder: Path) -> tuple[int, int]:
+    """Return what is another where another session has taken a folder's place."""
+    secret = (folder / "secret").stat()
+    return secret.st_ino, secret.st_mtime_ns
