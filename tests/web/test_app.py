@@ -248,6 +248,18 @@ def test_sending_again_stores_once(app, session):
     assert len(history(session)) == 1
 
 
+def test_a_full_disk_is_answered_with_a_sentence_and_nothing_is_stored(app, session):
+    browser = enter(app, session, "ada")
+    cards = exchange(browser, cards=32).json()["cards"]
+    judgements = [said(card, "true", f"k{place}", note="x" * 2000) for place, card in enumerate(cards)]
+    with session.store._connections.borrow() as connection:
+        connection.execute("PRAGMA max_page_count = 1")  # as many as there are: SQLite says that the disk is full
+    refused = exchange(browser, *judgements)
+    assert refused.status_code == 507
+    assert "full" in refused.json()["detail"]
+    assert history(session) == []
+
+
 def test_what_was_not_asked_is_refused_and_nothing_of_the_batch_is_stored(app, session):
     browser = enter(app, session, "ada")
     card = exchange(browser).json()["cards"][0]

@@ -7,6 +7,7 @@ and it may be killed at any moment.
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -20,6 +21,7 @@ from pydantic import Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from actc import __version__
+from actc.data.deliver import NO_ROOM
 from actc.data.pages import render
 from actc.errors import ActcError, OptionError, SessionError
 from actc.session import Judgement, Session
@@ -238,6 +240,8 @@ def create_app(session: Session, host: str = "127.0.0.1", root: str = "", back: 
 def add_refusals(app: FastAPI) -> None:
     """Let an application say what is refused: to people on a page, to programs as JSON."""
     app.add_exception_handler(ActcError, _refuse)
+    app.add_exception_handler(OSError, _no_room)
+    app.add_exception_handler(sqlite3.OperationalError, _no_room)
     app.add_exception_handler(StarletteHTTPException, _sorry)
     app.add_exception_handler(RequestValidationError, _refuse_body)
 
@@ -268,3 +272,11 @@ def _refuse_body(request: Request, error: Exception) -> Response:
 
 def _refuse(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse({"detail": str(error)}, 409 if isinstance(error, SessionError) else 400)
+
+
+def _no_room(request: Request, error: Exception) -> JSONResponse:
+    """Say that the disk is full; what a page could not send it keeps, and sends again."""
+    full = error.errno in NO_ROOM if isinstance(error, OSError) else str(error) == "database or disk is full"
+    if not full:
+        raise error
+    return JSONResponse({"detail": "The disk of the server is full, so nothing was stored; make room on it."}, 507)

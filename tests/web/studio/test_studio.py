@@ -104,7 +104,7 @@ def test_a_full_disk_refuses_a_file_and_keeps_the_old_one(shared_client, monkeyp
     place = f"/api/projects/{project}/files/g.tsv"
     assert shared_client.put(place, content=b"a\tr\tb\n", headers=BYTES).status_code == 200
     monkeypatch.setattr(server, "LEFT_FREE", 2**62)
-    assert shared_client.put(place, content=b"other", headers=BYTES).status_code == 400
+    assert shared_client.put(place, content=b"other", headers=BYTES).status_code == 507
     assert (shared_client.app.state.studio.folder / project / "files" / "g.tsv").read_bytes() == b"a\tr\tb\n"
 
 
@@ -375,7 +375,7 @@ def test_a_project_is_deleted_for_good_with_its_links(client, tmp_path):
     link = client.get(f"/api/projects/{name}").json()["session"]["judge"]
     assert take_away(client, f"/api/projects/{name}").json() == {"deleted": name}
     assert client.get(f"/api/projects/{name}").status_code == 404
-    assert stranger(client).get(link).status_code == 404
+    assert stranger(client).get(link).status_code == 401
     assert [one["name"] for one in client.get("/api/studio").json()["projects"]] == ["words-and-what-they-mean"]
     assert sorted(one.name for one in (studio / ".actc-studio").iterdir()) == ["secret"]
 

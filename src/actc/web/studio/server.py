@@ -186,7 +186,7 @@ async def put_file(
             os.fsync(out.fileno())
         found = await to_thread.run_sync(_take, project.folder, beside, name, role)
     except OSError as error:
-        raise OptionError(f"{name} cannot be stored: {(error.strerror or str(error)).lower()}.") from None
+        raise HTTPException(507, f"{name} cannot be stored: {(error.strerror or str(error)).lower()}.") from None
     finally:
         beside.unlink(missing_ok=True)
     return found
@@ -195,7 +195,7 @@ async def put_file(
 def _write(out: Any, part: bytes) -> None:
     free = os.statvfs(out.fileno())
     if free.f_bavail * free.f_frsize < LEFT_FREE + len(part):
-        raise OptionError("There is too little room on the disk for this file.")
+        raise HTTPException(507, "There is too little room on the disk for this file.")
     out.write(part)
 
 
