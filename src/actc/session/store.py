@@ -198,6 +198,8 @@ class _Waiting:
         try:
             self.result = self.work(connection)
         except Exception as error:
+            if not connection.in_transaction:  # a full disk ends it for everybody
+                raise
             self.error = error
             connection.execute("ROLLBACK TO one")
         connection.execute("RELEASE one")
