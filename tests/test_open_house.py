@@ -213,7 +213,7 @@ def test_without_web_the_page_is_refused_in_a_sentence(house, tmp_path):
 def test_without_web_the_tests_of_sessions_and_of_the_package_pass(house):
     asked = [
         "tests/session/test_session.py",
-        "tests/test_methods.py",
+        "tests/methods/test_methods.py",
         "-k",
         "undo or survive or plan or owner or module",
     ]

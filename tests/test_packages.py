@@ -98,7 +98,7 @@ def test_the_source_archive_tests_itself(dist, tmp_path):
     (source,) = tmp_path.iterdir()
     for name in ("README.md", "Makefile", "mkdocs.yml", "notebooks", "docs/site_pages.py", "tools/prepare", ".ci/run"):
         assert (source / name).exists(), name
-    quick = ["tests/test_triples.py", "tests/test_methods.py", "tests/scenarios/test_pooled.py"]
+    quick = ["tests/data/test_triples.py", "tests/methods/test_methods.py", "tests/scenarios/test_pooled.py"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *quick]
     environment = os.environ | {"PYTHONPATH": str(source / "src")}
     result = subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True, check=False)
