@@ -108,6 +108,17 @@ def test_a_full_disk_refuses_a_file_and_keeps_the_old_one(shared_client, monkeyp
     assert (shared_client.app.state.studio.folder / project / "files" / "g.tsv").read_bytes() == b"a\tr\tb\n"
 
 
+def test_a_file_whose_plain_name_is_another_s_replaces_nothing(shared_client):
+    project = add_project(shared_client)
+    folder = shared_client.app.state.studio.folder / project / "files"
+    first, second, again = (
+        shared_client.put(f"/api/projects/{project}/files/{name}", content=content, headers=BYTES).status_code
+        for name, content in (("a-b.tsv", b"a\tr\tb\n"), ("a b.tsv", b"other"), ("a-b.tsv", b"c\tr\td\n"))
+    )
+    assert (first, second, again) == (200, 400, 200)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {"a-b.tsv": b"c\tr\td\n"}
+
+
 def test_links_in_a_project_are_not_followed(shared_client, tmp_path):
     project = add_project(shared_client)
     folder, secret = shared_client.app.state.studio.folder / project, tmp_path / "secret"

@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 import shlex
+import unicodedata
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
@@ -184,7 +185,7 @@ async def put_file(
                 await to_thread.run_sync(_write, out, part)
             out.flush()
             os.fsync(out.fileno())
-        found = await to_thread.run_sync(_take, project.folder, beside, name, role)
+        found = await to_thread.run_sync(_take, project.folder, beside, name, role, file)
     except OSError as error:
         raise HTTPException(507, f"{name} cannot be stored: {(error.strerror or str(error)).lower()}.") from None
     finally:
@@ -199,10 +200,13 @@ def _write(out: Any, part: bytes) -> None:
     out.write(part)
 
 
-def _take(folder: Any, beside: Any, name: str, role: str) -> dict[str, Any]:
-    """Give an upload its name and its role, in the project as it is by now."""
+def _take(folder: Any, beside: Any, name: str, role: str, given: str) -> dict[str, Any]:
+    """Give an upload its name and its role, in the project as it is by now; its own name alone is replaced."""
     place = folder / "files" / name
-    os.replace(beside, place)
+    with CHANGING:
+        if place.exists() and unicodedata.normalize("NFC", given) != name:
+            raise OptionError(f"{given[:60]!r} would be stored as {name}, which is here already; rename the file.")
+        os.replace(beside, place)
     found = role or guess_role(place)
     _tell_people(Project.read(folder).with_file(name, found), name)
     return {"name": name, "role": found, "bytes": place.stat().st_size}
