@@ -11,6 +11,7 @@ os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 import fcntl
 import json
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -54,6 +55,11 @@ settings.load_profile("actc")
 # The tests use what the repository holds, whatever else this machine has.
 for name in ("ACTC_DATA", "ACTC_SCORES", "ACTC_CACHE"):
     os.environ.pop(name, None)
+
+
+def pages_of(answer):
+    """Return where the pages are to which the answer to a link leads."""
+    return re.search(r'url=([^"]*)/[^"/]*"', answer.text)[1]
 
 
 def make_pool(size: int = 60, relations: int = 3, seed: int = 0) -> tuple[ScoredTriples, np.ndarray]:

@@ -18,7 +18,7 @@ from actc.web.gate import MOST_BYTES, Bucket, host_name, loopback_names
 from actc.web.kept import Kept
 from actc.web.links import Links
 from actc.web.server import create_app
-from tests.conftest import make_pool
+from tests.conftest import make_pool, pages_of
 
 
 @pytest.fixture(scope="session")
@@ -52,6 +52,7 @@ def enter(app, session, name):
     browser = client(app)
     answer = browser.get(Links.of(session.folder).path(session.annotator(name)))
     assert answer.status_code == 200
+    browser.base_url = f"http://127.0.0.1:8765{pages_of(answer)}"
     return browser
 
 
@@ -69,8 +70,10 @@ def test_a_link_signs_in_without_leaving_the_token_in_the_address(app, session):
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
-    assert 'url=/"' in answer.text
-    assert exchange(browser).status_code == 200
+    pages = pages_of(answer)
+    assert f"path={pages.lower()};" in cookie
+    assert browser.post(f"{pages}/api/exchange", json={}).status_code == 200
+    assert exchange(browser).status_code == 401
 
 
 def test_a_new_link_lets_in_and_the_old_one_does_not_any_more(app, session):

@@ -72,10 +72,12 @@ class Gate:
         only, so that no page from elsewhere can reach it under a name of its own.
     uploads : int
         How many bytes a file may have that is sent by PUT; its time begins anew with each part. 0 for no files.
+    place : str
+        The path below which the pages are there as well, for browsers whose cookie is sent to that path only.
     """
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str] | None = None, uploads: int = 0) -> None:
-        self.app, self.hosts, self.uploads = app, hosts, uploads
+    def __init__(self, app: ASGIApp, hosts: frozenset[str] | None = None, uploads: int = 0, place: str = "") -> None:
+        self.app, self.hosts, self.uploads, self.place = app, hosts, uploads, place
         self.requests = Bucket(rate=400, burst=2000)
         self.addresses = Bucket(rate=2000, burst=10_000)  # whoever changes the cookie all the time has one address
 
@@ -89,6 +91,8 @@ class Gate:
         if problem is not None:
             await _refuse(send, *problem)
             return
+        if self.place and scope["path"].startswith(self.place + "/"):
+            scope = {**scope, "root_path": self.place}
         length, whole, deadline = 0, False, time.monotonic() + SECONDS
         is_file = self.uploads > 0 and scope["method"] == "PUT"
 

@@ -56,8 +56,13 @@ class Links:
         """Return the path of an annotator's link."""
         return f"{self.root}/{'o' if annotator.kind == 'owner' else 'j'}/{self.token(annotator)}"
 
+    @property
+    def place(self) -> str:
+        """Where the pages are that a link leads to: a cookie of a path that nobody can guess goes to no other port."""
+        return f"{self.root}/{self._sign('place')}"
+
     def cookie(self, role: str) -> str:
-        """Return the name of a cookie: sessions on other ports of the machine have other names."""
+        """Return the name of a cookie."""
         return f"actc_{self._sign('cookie')[:8].replace('-', 'x').replace('_', 'y')}_{role}"
 
     def find(self, session: Session, token: str, *kinds: str) -> Annotator | None:

@@ -180,7 +180,7 @@ def _welcome(request: Request, token: str, kind: str, role: str, target: str) ->
     links = links_of(request)
     if links.find(session_of(request), token, kind) is None:
         raise HTTPException(404, "This link is not valid, or not any more. Ask the owner of the session for yours.")
-    return welcome(request, links.cookie(role), token, links.root, target)
+    return welcome(request, links.cookie(role), token, links.place, target)
 
 
 def welcome(request: Request, cookie: str, token: str, root: str, target: str) -> Response:
@@ -230,7 +230,7 @@ def create_app(session: Session, host: str = "127.0.0.1", root: str = "", back: 
     app.state.aside = ThreadPoolExecutor(1, "aside")
     app.state.paces = Bucket(rate=50, burst=200)
     app.state.files = read_files("actc.web")
-    app.add_middleware(Gate, hosts=loopback_names(host))
+    app.add_middleware(Gate, hosts=loopback_names(host), place=app.state.links.place)
     for router in (judging, owning, pages):
         app.include_router(router)
     add_refusals(app)

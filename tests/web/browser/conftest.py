@@ -48,6 +48,7 @@ class Server:
         port = listener.getsockname()[1]
         self.origin = f"http://127.0.0.1:{port}"
         self.links = dict(links_of(self.session, "127.0.0.1", port))
+        self.place = f"{self.origin}{Links.of(folder).place}/"
         config = uvicorn.Config(create_app(self.session), log_level="warning", timeout_graceful_shutdown=2)
         self.server = uvicorn.Server(config)
         serving = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]})
@@ -82,6 +83,7 @@ class Process:
             self.port = free.getsockname()[1]
         self.links: dict[str, str] = {}
         self.start()
+        self.place = f"{self.origin}{Links.of(folder).place}/"
 
     @property
     def origin(self) -> str:

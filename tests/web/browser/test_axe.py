@@ -79,7 +79,7 @@ def test_the_pages_of_annotators(server, new_page):
     look(page, "my answers")
     page.keyboard.press("Escape")
     other = page.context.new_page()
-    open_card(other, server.origin)
+    open_card(other, server.place)
     press(page, "f")
     saved(page)
     other.bring_to_front()

@@ -31,7 +31,7 @@ def test_two_annotators_side_by_side_and_the_owner_settles(copy_session, start_s
     server.server.config.app.state.others = "judges.example.org"  # the name by which other machines reach it
     owner.goto(server.links["owner"])
     owner.wait_for_selector("#review li")
-    assert owner.url == server.origin + "/owner"
+    assert owner.url == server.place + "owner"
     assert owner.locator("#review li").count() == 2
     owner.click("#review li:first-child button")
     owner.wait_for_selector(OPEN)

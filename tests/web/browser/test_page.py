@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from playwright.sync_api import Page
@@ -17,7 +19,7 @@ def test_a_new_user_judges_undoes_skips_leaves_and_goes_on(copy_session, start_p
     server = start_process(folder)
     page = new_page(reduced_motion="no-preference")
     open_card(page, server.links["you"])
-    assert page.url == server.origin + "/"  # the token is gone from the address bar
+    assert page.url == server.place  # the token is gone from the address bar
     for number in range(6):
         before = page.inner_text("#sentence")
         press(page, "tf"[number % 2])
@@ -235,7 +237,7 @@ def test_two_windows_of_one_person(copy_session, start_server, new_page):
     left = [first.locator(f"#sentence .{role}").bounding_box()["x"] for role in ("head", "relation", "tail")]
     assert left == sorted(left, reverse=True)  # a sentence runs as its letters do
     second = first.context.new_page()
-    assert open_card(second, server.origin) == sentence
+    assert open_card(second, server.place) == sentence
     press(first, *"ff")
     saved(first)
     press(second, "f")  # the same answer is taken silently
@@ -259,7 +261,7 @@ def test_two_windows_of_one_person(copy_session, start_server, new_page):
     assert [line["said"] for line in lines] == ["undo", "true", "false", "false"]
     assert lines[0]["undoes"] == lines[1]["id"]
     third = first.context.new_page()
-    open_card(third, server.origin)
+    open_card(third, server.place)
     third.keyboard.press("u")  # nothing was answered here: what was is read under "My answers"
     third.wait_for_selector("#mine[open]")
     wait_for(lambda: third.locator("#mine-list li").count() == 2)
@@ -278,3 +280,28 @@ def test_answers_given_while_the_server_is_dead_arrive_when_it_is_back(copy_sess
     server.start()
     saved(page)
     assert said(folder) == ["true", "false", "false"]
+
+
+def test_a_page_on_another_port_gets_no_cookie(copy_session, start_server, new_page):
+    received = []
+
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self):
+            received.append(self.headers.get("Cookie"))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *words):
+            pass
+
+    server, page = start_server(copy_session("few")), new_page()
+    open_card(page, server.links["you"])
+    cookies = [one["value"] for one in page.context.cookies(server.place)]
+    assert len(cookies) == 1  # it is there, and
+    with HTTPServer(("127.0.0.1", 0), Other) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        for path in ("", "j/x", "api/picture", "owner", "session/few/"):
+            page.goto(f"http://127.0.0.1:{other.server_port}/{path}")
+        other.shutdown()
+    assert received
+    assert set(received) == {None}

@@ -11,6 +11,7 @@ from actc.graph.formats import FORMATS, read_graph
 from actc.graph.terms import unescape
 from actc.session import Session, Settings, start_session
 from actc.session.plan import Planner
+from tests.conftest import pages_of
 from tests.test_doors import POOL, rows_of
 from tests.web.studio.conftest import add_project, run_to_its_end
 
@@ -34,8 +35,7 @@ def test_from_the_first_answers_to_what_is_taken_away_and_audited(completed_clie
     assert client.get(f"/api/projects/{add_project(client)}/decisions").status_code == 409
     found = client.post(base, json={"title": "Who is whose aunt?", "guidelines": "Look at the *children*."}).json()
     assert found["state"] == "asking"
-    pages = f"/session/{name}"
-    client.get(found["session"]["judge"])
+    pages = pages_of(client.get(found["session"]["judge"]))
     assert client.get(f"{pages}/api/picture").json()["title"] == "Who is whose aunt?"
     assert client.get(f"{pages}/api/guidelines").json()["text"] == "Look at the *children*."
     for k in range(10):
@@ -78,8 +78,8 @@ def check_audit(client, name, accepted):
     audit = client.post(f"/api/projects/{name}/audit", json={"count": 5, "design": "simple", "target": 0.9}).json()
     words = "actc audit result/session --among result/accepted.tsv --count 5 --by simple --target 0.9"
     assert audit["command"] == words
-    client.get(audit["judge"])
-    cards = client.post(f"/session/{name}.audit/api/exchange", json={"cards": 5}).json()["cards"]
+    pages = pages_of(client.get(audit["judge"]))
+    cards = client.post(f"{pages}/api/exchange", json={"cards": 5}).json()["cards"]
     assert len(cards) == 5
     assert {tuple(card[part]["id"] for part in Session.TRIPLE) for card in cards} <= set(accepted)
 

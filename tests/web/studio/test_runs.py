@@ -12,6 +12,7 @@ from actc.errors import OptionError
 from actc.session import Session
 from actc.web.studio.project import add_sample, new_project
 from actc.web.studio.runs import Turns, add_run, list_runs, time_left
+from tests.conftest import pages_of
 from tests.web.studio.conftest import Command, add_project
 
 
@@ -132,15 +133,15 @@ def test_ten_kills_of_the_studio_and_its_runs_lose_nothing(tmp_path, families):
             studio.start()
         assert wait_for(run, "done", "failed") == "done"
         for _ in range(5):  # while somebody judges
-            studio.ask(studio.ask(f"/api/projects/{name}").json()["session"]["judge"])
+            pages = pages_of(studio.ask(studio.ask(f"/api/projects/{name}").json()["session"]["judge"]))
             until = time.monotonic() + chance.uniform(0.2, 2)
             while time.monotonic() < until:
                 time.sleep(0.05)  # whoever asks more than fifty times a second is told to wait
-                cards = studio.ask(f"/session/{name}/api/exchange", {"cards": 1}).json()["cards"]
+                cards = studio.ask(f"{pages}/api/exchange", {"cards": 1}).json()["cards"]
                 if not cards:  # more are being planned
                     continue
                 answer = {"said": "true", "triple": cards[0]["triple"], "key": f"k{len(said)}"}
-                got = studio.ask(f"/session/{name}/api/exchange", {"judgements": [answer]}).json()["recorded"]
+                got = studio.ask(f"{pages}/api/exchange", {"judgements": [answer]}).json()["recorded"]
                 assert got[0]["triple"] == cards[0]["triple"]
                 said.add(cards[0]["triple"])
             studio.kill()

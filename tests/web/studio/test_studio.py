@@ -22,6 +22,7 @@ from actc.web.studio.recognise import SCORES_UNUSED
 from actc.web.studio.runs import add_run, list_runs
 from actc.web.studio.serve import prepare
 from actc.web.studio.server import create_studio
+from tests.conftest import pages_of
 from tests.web.studio.conftest import BYTES, add_project
 
 SCORES = b"head\trelation\ttail\tscore\n" + b"".join(b"a%d\tr\tb\t%d\n" % (k, k) for k in range(40))
@@ -303,9 +304,9 @@ def test_a_session_of_one_project_does_not_open_another(shared_client, tmp_path)
     first, second = (start_judging(shared_client, tmp_path) for _ in range(2))
     link = shared_client.get(f"/api/projects/{first}").json()["session"]["judge"]
     judge = stranger(shared_client)
-    assert judge.get(link).status_code == 200
-    assert judge.get(f"/session/{first}/api/picture").status_code == 200
-    assert judge.get(f"/session/{second}/api/picture").status_code == 401
+    pages = pages_of(judge.get(link))
+    assert judge.get(f"{pages}/api/picture").status_code == 200
+    assert judge.get(f"{pages.replace(first, second)}/api/picture").status_code == 401
     assert judge.get("/api/studio").status_code == 401
     assert judge.get(link.replace(first, second)).status_code == 401
 
