@@ -565,7 +565,7 @@ def test_a_completion_promises(tmp_path):
 def test_the_command_line_promises_by_an_oracle_and_says_so(folder, small_model, tmp_path):  # noqa: F811
     out = tmp_path / "out"
     words = ("--candidates", folder / "candidates.tsv", "--oracle", folder / "truth.tsv", "--model", small_model)
-    words += ("--no-evidence", "--device", "cpu")
+    words += ("--no-evidence",)
     run("complete", folder / "graph.tsv", *words, "--budget", 6, "--precision", 0.8, "--out", out)
     report = json.loads((out / "report.json").read_text())
     assert report["promise"] == {"target": 0.8, "confidence": 0.9, "accepts": False}  # six answers prove little

@@ -27,7 +27,8 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 
-from actc.complete.run import CompletionPlan, run_completion
+from actc.complete.plan import RunConfig
+from actc.complete.run import run_completion
 from actc.graph.formats import read_graph
 
 Fact = tuple[str, str, str]
@@ -83,7 +84,7 @@ def live(world: str, folder: Path | None, seed: int) -> list[dict[str, object]]:
         for week, (known, missing) in enumerate(weeks, start=1):
             _write(place / "graph.tsv", known)
             _write(place / "truth.tsv", known + missing)
-            plan = CompletionPlan(place / "graph.tsv", place / "life", oracle=place / "truth.tsv", budget=ANSWERS,
+            plan = RunConfig(place / "graph.tsv", place / "life", oracle=place / "truth.tsv", budget=ANSWERS,
                                   seed=seed * WEEKS + week)  # fmt: skip
             run_completion(plan)
             _copy_candidates(place / "life", place / "nothing")

@@ -17,9 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-from actc.data.triples import Annotations, ScoredTriples
-from actc.methods.named import METHODS
-
 if TYPE_CHECKING:
     from actc.bench.paper.run import run_paper
     from actc.bench.runs import run_experiment
@@ -27,6 +24,7 @@ if TYPE_CHECKING:
     from actc.complete.check_run import check_graph
     from actc.complete.propose import propose_candidates
     from actc.complete.run import complete_graph
+    from actc.data.triples import Annotations, ScoredTriples
     from actc.decide.calibrate import calibrate
     from actc.decide.decide_candidates import decide_candidates
     from actc.decide.find_constraints import find_constraints
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
     from actc.graph.publish import publish_facts, withdraw_facts
     from actc.graph.read_sparql import fetch_graph
     from actc.methods.calibrator import Calibrator
+    from actc.methods.named import METHODS
     from actc.session import Session, Settings, start_session
     from actc.session.examine import audit_accepted, draw_audit, write_report
     from actc.session.exchange import import_judgements
@@ -79,13 +78,15 @@ __all__ = [
     "write_report",
 ]
 
-# Imported on first use: scikit-learn alone takes longer to load than all of actc.
+# Imported on first use: numpy alone takes longer to load than a help text may.
 _MODULES = {
     "actc.web.studio.serve": "serve_studio",
     "actc.methods.calibrator": "Calibrator",
+    "actc.methods.named": "METHODS",
     "actc.complete.check_run": "check_graph",
     "actc.complete.propose": "propose_candidates",
     "actc.complete.run": "complete_graph",
+    "actc.data.triples": "Annotations ScoredTriples",
     "actc.decide.find_constraints": "find_constraints",
     "actc.decide.decide_candidates": "decide_candidates",
     "actc.evidence.from_files": "add_evidence",
@@ -113,3 +114,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'actc' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -185,6 +185,28 @@ def test_methods_are_split_between_not_within():
     assert split_methods("a,b:n=5,soft=true,c") == ["a", "b:n=5,soft=true", "c"]
 
 
+def test_names_reach_the_terminal_without_markup_and_control_characters(tmp_path):
+    names = {"head": ["a", "b"], "relation": ["[/foo]", "[bold]\x1b]52;c;aGk=\x07r"], "tail": ["x", "y"]}
+    write_triples(tmp_path / "scores.tsv", {**names, "score": [0.9, 0.2]})
+    write_triples(tmp_path / "labels.tsv", {**names, "label": [1, 0]})
+    result = actc_process(
+        "calibrate", tmp_path / "scores.tsv", "--labels", tmp_path / "labels.tsv", "--out", tmp_path / "t.json"
+    )
+    assert result.returncode == 0, result.stderr
+    assert "[/foo]" in result.stdout
+    assert "[bold]" in result.stdout
+    refused = actc_process("calibrate", tmp_path / "no\x1b]52;c;aGk=\x07.tsv")
+    assert refused.returncode == 2
+    assert not {"\x1b", "\x07"} & {*result.stdout, *refused.stderr}
+
+
+def test_the_help_of_a_run_shows_a_dozen_options_before_the_others():
+    first, more = actc("complete", "--help").stdout.split("More options:")
+    assert first.count("\n  --") <= 14
+    assert "--precision" in first
+    assert more.count("\n  --") >= 10
+
+
 def test_budgets_are_whole_numbers():
     assert parse_budgets(("1,2", "5")) == [1, 2, 5]
     assert parse_budgets(()) == []

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from actc.cli.graph_commands import COMMANDS, describe_seconds
+from actc.cli.graph_commands import COMMANDS
 from actc.data.files import read_scored, write_triples
 from tests.cli.test_cli import actc, refused
 from tests.complete.small_graph import make_graph
@@ -26,16 +26,8 @@ def test_a_model_proposes_candidates(folder, tmp_path):
     found = actc(
         "candidates", "graph.tsv", "--model", "model", "--best", 1, "--out", tmp_path / "c.parquet", cwd=folder
     )
-    assert "questions, about 1 s." in found.stdout
+    assert "candidates" in found.stdout
     assert len(read_scored(tmp_path / "c.parquet")[0]) > 10
-
-
-def test_a_dry_run_writes_nothing(folder, tmp_path):
-    result = actc(
-        "candidates", "graph.tsv", "--model", "model", "--dry-run", "--out", tmp_path / "c.parquet", cwd=folder
-    )
-    assert "questions, about" in result.stdout
-    assert not list(tmp_path.iterdir())
 
 
 def test_convert_there_and_back(folder, tmp_path):
@@ -114,7 +106,3 @@ def test_without_the_extra_a_command_says_what_to_install(missing, words, extra,
 
 def test_every_graph_command_has_an_example():
     assert all("Example" in command.epilog for command in COMMANDS)
-
-
-def test_times_are_told_roughly():
-    assert [describe_seconds(value) for value in (0.1, 80, 600, 9000)] == ["1 s", "80 s", "10 minutes", "2.5 hours"]

@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from actc.cli.main import commands
-from actc.complete.run import CompletionPlan, run_completion
+from actc.complete.plan import RunConfig
+from actc.complete.run import run_completion
 from actc.data.files import write_triples
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError
@@ -32,7 +33,7 @@ def home(tmp_path_factory):
     missing = ~wrong & (np.random.default_rng(1).random(len(graph)) < 0.1)
     write_triples(home / "graph.tsv", graph.take(~missing).columns())
     write_triples(home / "truth.tsv", graph.take(~wrong).columns())
-    run_completion(CompletionPlan(home / "graph.tsv", home / "out", check=True, budget=0))
+    run_completion(RunConfig(home / "graph.tsv", home / "out", check=True, budget=0))
     return home
 
 
@@ -70,7 +71,7 @@ def test_an_oracle_adds_and_takes_out_and_what_was_taken_out_can_be_put_back(hom
     assert len(named) == len(triples_of(out / "doubtful.tsv"))
     assert len(added) > 20
     assert len(removed) > 5
-    assert len(removed - truth) > 0.8 * len(removed)  # what people called wrong; 30 answers guarantee no list of .9
+    assert len(removed - truth) > 0.8 * len(removed)  # what people called wrong, and a list that passed
     assert triples_of(out / "graph.tsv") == (before - removed) | added
     assert not added & before
     report = json.loads((out / "report.json").read_text())
@@ -80,7 +81,7 @@ def test_an_oracle_adds_and_takes_out_and_what_was_taken_out_can_be_put_back(hom
     assert f"The graph had {len(before):,} facts and has {report['triples_after']:,} now." in told
     assert sum(report["accepted_by"].values()) == len(added)
     assert report["judged"] + report["check"]["judged"] == 60
-    assert report["check"]["judged"] == 30
+    assert 22 <= report["check"]["judged"] <= 30  # no more than are of use
     assert report["triples_after"] == len(before) + len(added) - len(removed)
     assert "taken out" in (out / "report.md").read_text()
     assert "Wrong facts of the graph" in (out / "report.html").read_text()
@@ -101,7 +102,7 @@ def judge_all(session, truth):
 
 
 def test_people_judge_candidates_and_facts_in_one_session(home, out):
-    plan = CompletionPlan(home / "graph.tsv", out, check=True, budget=24, names=[write_names(home)])
+    plan = RunConfig(home / "graph.tsv", out, check=True, budget=24, names=[write_names(home)])
     assert any("doubtful facts" in line for line in run_completion(plan).lines)
     before, truth = triples_of(home / "graph.tsv"), triples_of(home / "truth.tsv")
     with_session = Session(out / "session")
@@ -126,7 +127,7 @@ def test_people_judge_candidates_and_facts_in_one_session(home, out):
     decide_candidates(out / "thresholds.json", out / "candidates.parquet", out / "again.tsv")
     assert triples_of(out / "again.tsv") == added
     with pytest.raises(ActcError, match="begun with --check"):
-        run_completion(CompletionPlan(home / "graph.tsv", out, budget=24))
+        run_completion(RunConfig(home / "graph.tsv", out, budget=24))
 
 
 def test_what_is_taken_out_contradicts_no_candidate(home, out, tmp_path):
@@ -162,4 +163,4 @@ def test_an_oracle_that_judges_no_fact_is_asked_about_candidates_alone(home, out
 
 def test_undo_without_check_is_one_sentence(home, tmp_path):
     with pytest.raises(ActcError, match="give --check too"):
-        CompletionPlan(home / "graph.tsv", tmp_path / "new", undo=True)
+        RunConfig(home / "graph.tsv", tmp_path / "new", undo=True)

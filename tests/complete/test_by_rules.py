@@ -14,8 +14,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from actc.complete.check_run import CheckPlan, run_check
-from actc.complete.run import CompletionPlan, run_completion
+from actc.complete.check_run import run_check
+from actc.complete.plan import RunConfig
+from actc.complete.run import run_completion
 from actc.data.files import write_triples
 from actc.errors import OptionError
 from actc.graph.formats import read_graph, write_graph
@@ -39,7 +40,7 @@ def f1(folder, out):
 
 
 def test_nobody_is_asked_and_the_graph_is_better(folder, tmp_path):
-    lines = run_completion(CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=0)).lines
+    lines = run_completion(RunConfig(folder / "graph.tsv", tmp_path / "out", budget=0)).lines
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert any("before any answer" in line for line in lines)
     assert report["judged"] == 0
@@ -52,7 +53,7 @@ def test_nobody_is_asked_and_the_graph_is_better(folder, tmp_path):
 
 @pytest.mark.long
 def test_each_candidate_says_which_rule_proposed_it(folder, tmp_path):
-    run_completion(CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=0))
+    run_completion(RunConfig(folder / "graph.tsv", tmp_path / "out", budget=0))
     columns = duckdb.read_parquet(str(tmp_path / "out" / "candidates.parquet")).fetchnumpy()
     assert set(columns["proposed_by"]) == {"rules"}
     assert any(rule == "parent(X,Y) <= married(X,A), parent(A,Y)" for rule in columns["rule"])
@@ -61,8 +62,8 @@ def test_each_candidate_says_which_rule_proposed_it(folder, tmp_path):
 @pytest.mark.parametrize(
     "run",
     [
-        lambda *files: run_completion(CompletionPlan(*files, budget=5)),
-        lambda *files: run_check(CheckPlan(*files, budget=5)),
+        lambda *files: run_completion(RunConfig(*files, budget=5)),
+        lambda *files: run_check(RunConfig(*files, "wrong", budget=5)),
     ],
 )
 def test_a_graph_in_rdf_calls_things_by_its_own_labels(folder, tmp_path, run):
@@ -79,7 +80,7 @@ def test_a_graph_in_rdf_calls_things_by_its_own_labels(folder, tmp_path, run):
 
 
 def test_an_oracle_answers_and_a_second_run_goes_on(folder, tmp_path):
-    asked = CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=20, oracle=folder / "hidden.tsv")
+    asked = RunConfig(folder / "graph.tsv", tmp_path / "out", budget=20, oracle=folder / "hidden.tsv")
     run_completion(asked)
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["judged"] == 20
@@ -98,7 +99,7 @@ def again_next(asked, precision):
 
 @pytest.mark.long
 def test_people_are_asked_in_a_session_without_a_model(folder, tmp_path):
-    lines = run_completion(CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=10)).lines
+    lines = run_completion(RunConfig(folder / "graph.tsv", tmp_path / "out", budget=10)).lines
     assert any("Judge 10 of them" in line for line in lines)
     session = Session(tmp_path / "out" / "session")
     assert session.settings.method == "pooled-evidence"
@@ -110,7 +111,7 @@ def test_candidates_that_are_given_need_no_model_either(folder, tmp_path):
     wrong = Graph.of(hidden).columns()
     given = {name: np.append(wrong[name], np.roll(wrong[name], 3 if name == "tail" else 0)) for name in wrong}
     write_triples(tmp_path / "given.tsv", Graph.from_columns(*given.values()).columns())
-    asked = CompletionPlan(folder / "graph.tsv", tmp_path / "out", budget=0, candidates=tmp_path / "given.tsv")
+    asked = RunConfig(folder / "graph.tsv", tmp_path / "out", budget=0, candidates=tmp_path / "given.tsv")
     lines = run_completion(asked).lines
     assert any("the graph's own facts teach" in line for line in lines)
     assert f1(folder, tmp_path / "out") > 0.6
@@ -120,7 +121,7 @@ def test_a_graph_that_no_rule_fits_says_what_to_do(tmp_path):
     columns = {"head": [f"a{k}" for k in range(40)], "relation": ["r"] * 40, "tail": [f"b{k}" for k in range(40)]}
     write_triples(tmp_path / "graph.tsv", columns)
     with pytest.raises(OptionError, match=r"proposes anything; give --model or --candidates\."):
-        run_completion(CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=0))
+        run_completion(RunConfig(tmp_path / "graph.tsv", tmp_path / "out", budget=0))
 
 
 @pytest.mark.long
@@ -143,3 +144,11 @@ def test_the_core_install_alone_is_enough(folder, tmp_path):
     command = [python.with_name("actc"), "complete", folder / "graph.tsv", "--budget", "0", "--out", tmp_path / "out"]
     subprocess.run(command, check=True, env={"PATH": os.environ["PATH"]})
     assert (tmp_path / "out" / "graph.tsv").exists()
+
+
+def test_a_run_that_is_refused_leaves_an_empty_folder_as_it_was(folder, tmp_path):
+    (tmp_path / "out").mkdir()
+    write_triples(tmp_path / "graph.tsv", {"head": ["a", "b"], "relation": ["r", "r"], "tail": ["b", "c"]})
+    with pytest.raises(OptionError):
+        run_completion(RunConfig(tmp_path / "graph.tsv", tmp_path / "out", budget=0))
+    assert not list((tmp_path / "out").iterdir())

@@ -103,8 +103,8 @@ def test_a_run_that_was_cut_off_goes_on_where_it_stopped(graph, tmp_path, monkey
 
 
 def test_only_what_is_asked_for(graph, tmp_path):
-    wanted = Wanted(1, sides=("tail",), relations=("r1",), any_entity=True)
-    assert write_candidates(CandidateSearch(TableScorer(graph), graph, wanted), tmp_path / "c.tsv") == 20
+    wanted = Wanted(1, relations=("r1",), any_entity=True)
+    assert 20 <= write_candidates(CandidateSearch(TableScorer(graph), graph, wanted), tmp_path / "c.tsv") <= 40
     assert {relation for _, relation, _ in written(tmp_path / "c.tsv")} == {"r1"}
 
 
@@ -126,17 +126,13 @@ def test_entities_fit_where_their_kind_stands():
     assert allowed["in of"] == {"land"}
 
 
-def test_questions_are_counted_and_their_time_foreseen(graph):
-    questions, seconds = CandidateSearch(TableScorer(graph), graph, Wanted(any_entity=True)).estimate_seconds()
-    assert questions == 20 * 3 * 2
-    assert 0 < seconds < 10
+def test_questions_are_counted(graph):
+    assert CandidateSearch(TableScorer(graph), graph, Wanted(any_entity=True)).count_questions() == 20 * 3 * 2
 
 
 def test_wishes_that_cannot_be_met_are_refused(graph):
     with pytest.raises(OptionError, match="At least one answer"):
         Wanted(0)
-    with pytest.raises(ChoiceError, match="No side is called 'left'"):
-        Wanted(sides=("left",))
     with pytest.raises(ChoiceError, match="Did you mean 'r1'"):
         CandidateSearch(TableScorer(graph), graph, Wanted(relations=("r11",)))
 

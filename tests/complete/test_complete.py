@@ -11,7 +11,7 @@ import pytest
 
 from actc import ScoredTriples
 from actc.complete import report as complete_report
-from actc.complete.plan import CompletionPlan
+from actc.complete.plan import RunConfig
 from actc.complete.pykeen import find_unseen
 from actc.complete.report import provenance_of, summarise
 from actc.complete.run import run_completion
@@ -28,7 +28,6 @@ from actc.session.oracle import Listed, ask_oracle
 from actc.session.texts import reasons_of
 from tests.complete.small_graph import make_graph, new_facts, trained_on
 from tests.conftest import make_pool
-from tests.session.evil_server import EvilServer
 
 
 def write_graph_file(path, graph):
@@ -51,8 +50,8 @@ def folder(tmp_path_factory):
 
 
 def plan(folder, out, **options):
-    options = {"candidates": folder / "candidates.tsv", "oracle": folder / "truth.tsv", "device": "cpu", **options}
-    return CompletionPlan(folder / "graph.tsv", out, budget=4, **options)
+    options = {"candidates": folder / "candidates.tsv", "oracle": folder / "truth.tsv", **options}
+    return RunConfig(folder / "graph.tsv", out, budget=4, **options)
 
 
 def triples_of(path):
@@ -119,14 +118,14 @@ def test_the_page_says_why_facts_were_accepted_and_what_to_run_next(folder, tmp_
 
 
 def test_a_plan_is_said_as_its_command():
-    asked = CompletionPlan(
+    asked = RunConfig(
         "my graph.tsv", "out", model="my model", evidence=False, oracle=__file__, base=("a", "b"), trust=True, seed=3
     )
     assert asked.command(budget=7) == (
         f"actc complete 'my graph.tsv' --model 'my model' --no-evidence --oracle {__file__} --budget 7 --seed 3 "
         "--base a --base b --trust --out out"
     )
-    assert CompletionPlan("g.tsv", "out", best=7).command() == "actc complete g.tsv --best 7 --out out"
+    assert RunConfig("g.tsv", "out", best=7).command() == "actc complete g.tsv --best 7 --out out"
 
 
 def test_without_evidence_the_model_alone_decides(folder, small_model, tmp_path):
@@ -205,22 +204,6 @@ def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_
     assert (tmp_path / "out" / "candidates.parquet").stat().st_mtime_ns == found
 
 
-def test_a_machine_is_asked_before_people_and_again_about_what_they_judged(folder, tmp_path):
-    with EvilServer("the same choice twice") as server:  # and otherwise honest
-        asking = plan(folder, tmp_path / "out", oracle=None, judge=server.url)
-        lines = run_completion(asking).lines
-        assert "local: 12 new answers" in " ".join(lines)
-        assert "--judge" in asking.command()
-        judge_all(tmp_path / "out" / "session", triples_of(folder / "truth.tsv"))
-        asked = server.asked.copy()
-        run_completion(asking)
-        assert server.asked == asked  # nothing twice
-    report = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert any("12 of 12 triples were judged before" in note for note in report["notes"])
-    with pytest.raises(OptionError, match="learnt from people"):
-        plan(folder, tmp_path / "out", judge="http://127.0.0.1:9")
-
-
 def test_a_session_of_another_method_or_names_of_another_base_are_refused(folder, tmp_path):
     run_completion(plan(folder, tmp_path / "out", oracle=None))
     with pytest.raises(OptionError, match="was begun with --base , not http://x/; give the name of a new folder"):
@@ -244,7 +227,7 @@ def test_other_content_under_the_same_name_is_noticed_and_another_name_for_the_s
 
 def test_constraints_that_are_not_there_are_refused_before_anything_is_begun(folder, tmp_path):
     with pytest.raises(FileError, match=r"nowhere\.tsv: there is no such file"):
-        run_completion(CompletionPlan(folder / "graph.tsv", tmp_path / "out", constraints=tmp_path / "nowhere.tsv"))
+        run_completion(RunConfig(folder / "graph.tsv", tmp_path / "out", constraints=tmp_path / "nowhere.tsv"))
     assert not (tmp_path / "out").exists()
 
 
@@ -440,11 +423,11 @@ def test_what_is_promised_is_said_and_so_is_that_nothing_can_be():
 def test_impossible_plans_are_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OptionError, match="is a file"):
-        CompletionPlan(tmp_path / "graph.tsv", tmp_path / "file")
+        RunConfig(tmp_path / "graph.tsv", tmp_path / "file")
     with pytest.raises(OptionError, match="-1 answers cannot be asked for"):
-        CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", budget=-1)
+        RunConfig(tmp_path / "graph.tsv", tmp_path / "out", budget=-1)
     with pytest.raises(OptionError):
-        CompletionPlan(tmp_path / "graph.tsv", tmp_path / "out", precision=1.8)
+        RunConfig(tmp_path / "graph.tsv", tmp_path / "out", precision=1.8)
 
 
 def test_what_the_graph_holds_already_is_no_new_fact():

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from actc.complete.earlier import Earlier, compare, keep_word, read_answers, set_aside, tell_changes
-from actc.complete.run import CompletionPlan, run_completion
+from actc.complete.plan import RunConfig
+from actc.complete.run import run_completion
 from actc.data.answers import Answers
 from actc.data.files import write_triples
 from actc.data.triples import Annotations, ScoredTriples, encode_columns
@@ -45,8 +46,8 @@ def twice(world, tmp_path_factory):
     return out, first, run_completion(plan(world, out, "new.tsv"))
 
 
-def plan(world: Path, out: Path, graph: str, **more) -> CompletionPlan:
-    return CompletionPlan(world / graph, out, **{"oracle": world / "truth.tsv", "budget": 15, **more})
+def plan(world: Path, out: Path, graph: str, **more) -> RunConfig:
+    return RunConfig(world / graph, out, **{"oracle": world / "truth.tsv", "budget": 15, **more})
 
 
 def triples_of(path: Path) -> set:
@@ -186,7 +187,7 @@ def test_a_graph_that_was_fed_back_keeps_what_people_called_true_as_lessons(worl
     run_completion(plan(world, out, "old.tsv"))
     before = Answers.read(out / "answers.tsv")
     (tmp_path / "fed.tsv").write_bytes((out / "graph.tsv").read_bytes())
-    completed = run_completion(CompletionPlan(tmp_path / "fed.tsv", out, oracle=world / "truth.tsv", budget=15))
+    completed = run_completion(RunConfig(tmp_path / "fed.tsv", out, oracle=world / "truth.tsv", budget=15))
     report = json.loads((out / "report.json").read_text())
     assert report["judged"] == 30  # true ones among them, which are facts of the graph now
     assert not triples_of(out / "accepted.tsv") & triples_of(tmp_path / "fed.tsv")
@@ -277,13 +278,13 @@ def test_facts_that_were_called_false_are_taken_out_of_the_next_graph_too(world,
     for file, more in (("old.tsv", wrong), ("new.tsv", [*wrong, ("m001", "married", "f050")])):
         columns = {name: np.append(column, [one[i] for one in more]) for i, (name, column) in enumerate(right.items())}
         write_triples(tmp_path / file, columns)
-    asked = CompletionPlan(tmp_path / "old.tsv", out, oracle=world / "truth.tsv", budget=30, check=True)
+    asked = RunConfig(tmp_path / "old.tsv", out, oracle=world / "truth.tsv", budget=30, check=True)
     run_completion(asked)
     said = Answers.read(out / "answers.tsv")
     false = {said.triples.triple(row) for row in range(len(said)) if not said.annotations.labels[row]} & set(wrong)
     assert false
     assert not false & truth
-    run_completion(CompletionPlan(tmp_path / "new.tsv", out, budget=0, check=True))
+    run_completion(RunConfig(tmp_path / "new.tsv", out, budget=0, check=True))
     assert not false & triples_of(out / "graph.tsv")
     assert len(Answers.read(out / "answers.tsv")) == len(said)
 

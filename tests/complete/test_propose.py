@@ -22,9 +22,7 @@ def test_holdout_facts_without_evidence_are_refused(tmp_path):
 def test_a_model_of_ones_own_proposes_by_evidence(small_model, tmp_path):
     write_triples(tmp_path / "graph.tsv", make_graph().columns())
     held = find_unseen(small_model, make_graph())
-    proposed = propose_candidates(
-        tmp_path / "graph.tsv", tmp_path / "c.tsv", model=small_model, best=2, evidence=True, device="cpu"
-    )
+    proposed = propose_candidates(tmp_path / "graph.tsv", tmp_path / "c.tsv", model=small_model, best=2, evidence=True)
     candidates = read_scored(tmp_path / "c.tsv")[0]
     assert proposed.candidates == len(candidates) > 0
     assert not held.contains(Graph.of(candidates)).any()

@@ -91,6 +91,16 @@ def test_lists_are_nested_and_none_where_nothing_is_likely():
     assert len(nested_lists(np.full(10, 0.2), 0.9, 100, 0.1)) == 0
 
 
+@pytest.mark.parametrize(("size", "draws"), [(300, 24), (2000, 22), (20_000, 22)])
+def test_a_small_budget_tests_one_list_that_passes_without_a_false_draw_and_is_no_longer_than_pays(size, draws):
+    p = np.concatenate([np.full(size // 2, 0.97), np.linspace(0.97, 0.3, size // 2)])
+    p = np.sort(p - 1e-9 * np.arange(len(p)))[::-1]
+    sizes = nested_lists(p, 0.9, draws, 0.1)
+    assert len(sizes) == 1
+    assert largest_passing(sizes, np.arange(draws), np.ones(draws, dtype=bool), 0.9, 0.1) == sizes[0]
+    assert 0.4 < sizes[0] / size < 0.8
+
+
 def test_candidates_of_one_probability_are_in_the_same_lists():
     p = np.repeat([0.99, 0.95, 0.9, 0.85, 0.4], 50)
     assert set(nested_lists(p, 0.9, 100, 0.1).tolist()) <= {50, 100, 150, 200, 250}

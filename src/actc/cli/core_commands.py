@@ -20,24 +20,22 @@ from actc.cli.parts import (
     progress_bar,
     promise_options,
     quiet_option,
-    seed_option,
 )
 
 
 @click.command("demo", epilog=examples("actc demo", "actc demo --out my-demo --repeats 30"))
 @click.option("--out", type=PATH, default=Path("actc-demo"), show_default=True, help="A folder.")
 @click.option("--repeats", default=10, show_default=True, help="How often to repeat the comparison.")
-@seed_option()
 @overwrite_option
 @quiet_option
-def demo_command(out: Path, repeats: int, seed: int, overwrite: bool, quiet: bool) -> None:
+def demo_command(out: Path, repeats: int, overwrite: bool, quiet: bool) -> None:
     """Do the whole job on the packaged sample and show what answers bring."""
     from actc.bench.sample.demo import run_demo
     from actc.cli.show import print_demo
 
     claim_output(out, overwrite=overwrite, folder=True)
     with progress_bar("Repeats", quiet) as advance:
-        demo = run_demo(out, repeats=repeats, seed=seed, progress=advance)
+        demo = run_demo(out, repeats=repeats, progress=advance)
     if not quiet:
         print_demo(demo)
 

@@ -10,18 +10,15 @@ import click
 from actc.cli.graph_argument import takes_graph
 from actc.cli.parts import (
     PATH,
-    asking_options,
     base_option,
     claim_output,
     examples,
     overwrite_option,
     progress_bar,
-    promise_options,
     quiet_option,
     say,
-    seed_option,
-    undo_options,
 )
+from actc.cli.run_options import RunCommand, run_options
 
 
 @click.command(
@@ -101,6 +98,7 @@ def constraints_command(graph: Path, out: Path | None, overwrite: bool, quiet: b
 
 @click.command(
     "check",
+    cls=RunCommand,
     epilog=examples(
         "actc check graph.tsv --budget 0 --out checked   # the list, nobody is asked",
         "actc check graph.tsv --names names.tsv --out checked   # asks people; once more, when they have judged",
@@ -109,12 +107,7 @@ def constraints_command(graph: Path, out: Path | None, overwrite: bool, quiet: b
     ),
 )
 @takes_graph
-@asking_options
-@promise_options(0.9)
-@undo_options
-@seed_option()
-@click.option("--out", type=PATH, required=True, help="A folder.")
-@base_option
+@run_options("wrong")
 @quiet_option
 def check_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
     """Find wrong facts of the GRAPH, and take out those that answers confirm.

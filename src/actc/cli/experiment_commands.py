@@ -100,8 +100,6 @@ def bench_command(
     help="A further method to set beside the paper's; repeatable.",
 )
 @click.option("--repeats", default=100, show_default=True, help="How often to draw anew.")
-@seed_option(12345)
-@click.option("--draws", default="authors", show_default=True, help="The authors' own stream, or: numpy.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
 @overwrite_option
 @quiet_option
@@ -109,8 +107,6 @@ def paper_command(
     items: tuple[str, ...],
     out: Path,
     methods: tuple[str, ...],
-    seed: int,
-    draws: str,
     overwrite: bool,
     quiet: bool,
     **options: Any,
@@ -121,14 +117,12 @@ def paper_command(
     kept in OUT/rows.csv as they come: with --overwrite an interrupted run goes on where it stopped.
     """
     from actc.bench.paper.run import run_paper
-    from actc.bench.plans import Conditions
     from actc.cli.show import print_paper
 
     claim_output(out, overwrite=overwrite, folder=True)
     own = [name for text in methods for name in split_methods(text)]
     with progress_bar("Repeats", quiet) as advance:
-        conditions = Conditions(seed=seed, draws=draws)
-        page = run_paper(out, items=items, own_methods=own, conditions=conditions, progress=advance, **options)
+        page = run_paper(out, items=items, own_methods=own, progress=advance, **options)
     if not quiet:
         print_paper(page)
 
@@ -149,7 +143,9 @@ def parse_budgets(texts: tuple[str, ...]) -> list[int]:
     parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
     for part in parts:
         if not part.isdigit():
-            raise OptionError(f"--budget: {part!r} is not a whole number; write budgets such as 1,2,5.")
+            raise OptionError(
+                f"--budget: {part!r} is no number of answers; write whole numbers from 0 on, such as 1,2,5."
+            )
     return [int(part) for part in parts]
 
 

@@ -6,13 +6,14 @@ import io
 import logging
 import os
 import platform
+import re
 import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from importlib.metadata import PackageNotFoundError, version
+from contextlib import contextmanager, redirect_stdout, suppress
 from logging.handlers import MemoryHandler
+from typing import Any, TextIO, cast
 
 import click
 
@@ -30,11 +31,14 @@ from actc.cli import (
 )
 from actc.errors import ActcError, say_failure
 
+CONTROL = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
 
 def main() -> None:
     """Run a command; whatever a person can put right becomes one sentence and exit code 2."""
     _mend_streams()
-    with _signals_heeded() as told, _warnings_held() as held:
+    plain = cast(TextIO, PlainOutput(sys.stdout))
+    with _signals_heeded() as told, _warnings_held() as held, redirect_stdout(plain):
         try:
             code = commands.main(standalone_mode=False)
         except BaseException as error:
@@ -63,7 +67,7 @@ def _end_with(error: BaseException) -> None:
 
 def _stop(sentence: str) -> None:
     with suppress(OSError):  # nobody can be told
-        print(f"actc: {' '.join(sentence.split())}", file=sys.stderr)
+        print(f"actc: {show_controls(' '.join(sentence.split()))}", file=sys.stderr)
     sys.exit(2)
 
 
@@ -77,6 +81,29 @@ def _mend_streams() -> None:
         setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - for as long as we run
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def show_controls(text: str) -> str:
+    """Return a text in which control characters are visible: a name must not write to the clipboard or move the cursor.
+
+    Bold type, which our tables have, stays.
+    """
+    return CONTROL.sub(lambda found: found[0] if len(found[0]) > 1 else f"\\x{ord(found[0]):02x}", text)
+
+
+class PlainOutput:
+    """An output on which control characters are visible; otherwise it is the stream that it was made of."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        self._stream.write(show_controls(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 @contextmanager
@@ -127,6 +154,8 @@ EXTRAS = {
 def _tell_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
     if not wanted:
         return
+    from importlib.metadata import PackageNotFoundError, version
+
     click.echo(f"actc, version {__version__} (Python {platform.python_version()})")
     for extra, package in EXTRAS.items():
         try:

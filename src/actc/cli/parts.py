@@ -70,24 +70,6 @@ language_option = click.option(
 )
 
 
-def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --oracle, --names, --language and --budget to a command: who answers, and how often."""
-    words = "Names of entities or relations, for the people who judge; see: actc start --help. Repeatable."
-    budget = click.option(
-        "--budget", default=100, show_default=True, help="How many answers to ask for; 0 asks nobody."
-    )
-    names = click.option("--names", multiple=True, type=PATH, help=words)
-    oracle = click.option("--oracle", type=PATH, help="Judged triples with labels, or a graph of all true ones.")
-    return oracle(names(language_option(budget(command))))
-
-
-def undo_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --undo and --facts to a command that takes facts out."""
-    facts = click.option("--facts", type=PATH, help="With --undo: put back these facts only.")
-    undo = click.option("--undo", is_flag=True, help="Put back what an earlier run into the same folder took out.")
-    return undo(facts(command))
-
-
 def constraint_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --constraints and --graph to a command."""
     graph = click.option("--graph", type=PATH, help="The facts that candidates may contradict.")

@@ -28,7 +28,7 @@ MOST_RELATIONS = 30  # a longer table helps nobody on a terminal; the file has t
 def console() -> Console:
     """Return a console as wide as the terminal, or wide enough for a table where there is none."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 120
-    return Console(width=width, highlight=False)
+    return Console(width=width, highlight=False, markup=False, emoji=False)
 
 
 def new_table(*columns: str) -> Table:
@@ -127,28 +127,34 @@ def print_demo(demo: Demo) -> None:
     from actc.bench.sample.demo import ANSWERS, METHOD
 
     screen, sample, asked = console(), demo.sample, demo.case.annotations.first(6)
-    screen.print(f"[bold]1  A model scored {len(sample.valid):,} candidate facts; a person judges {ANSWERS} of them[/]")
+    screen.print(
+        f"1  A model scored {len(sample.valid):,} candidate facts; a person judges {ANSWERS} of them", style="bold"
+    )
     screen.print(f"     {METHOD} chooses which, and the sample's labels play the person:")
     for row, label in zip(asked.rows.tolist(), asked.labels.tolist(), strict=True):
         screen.print(Text(f"     {sample.sentence(*sample.valid.triple(row))}?  {'true' if label else 'false'}"))
     screen.print("     ...\n")
-    screen.print("[bold]2  What the answers bring: accuracy on test triples in %, by triples judged[/]\n")
+    screen.print("2  What the answers bring: accuracy on test triples in %, by triples judged\n", style="bold")
     screen.print(Text(sketch_learning_curves(demo.curves).rstrip()), "\n")
     _print_cell("Mean over the repeats:", demo.rows)
     screen.print("For comparison (no calibration: whatever scores above the mean is accepted):")
     for name, (accuracy, f1) in demo.levels.items():
         screen.print(f"{name}: accuracy {100 * accuracy:.1f}, F1 {100 * f1:.1f}")
-    screen.print(f"\n[bold]3  The thresholds after {ANSWERS} answers, on {len(sample.test):,} further candidates[/]\n")
+    screen.print(
+        f"\n3  The thresholds after {ANSWERS} answers, on {len(sample.test):,} further candidates\n", style="bold"
+    )
     table = new_table("relation", "threshold", "judged", "candidates", "accepted", "accuracy")
     for row in demo.by_relation:
         table.add_row(*row)
     screen.print(table, "")
-    screen.print(f"[bold]4  {demo.accepted.sum():,} facts are accepted, {demo.precision:.0%} of them true.[/] Written:")
+    screen.print(
+        f"4  {demo.accepted.sum():,} facts are accepted, {demo.precision:.0%} of them true. Written:", style="bold"
+    )
     for path in demo.written:
         screen.print(f"     {path}")
     report = next(path for path in demo.written if path.suffix == ".html")
     if demo.better is not None:
-        screen.print("\n[bold]5  A graph alone is enough: no model, no answer[/]")
+        screen.print("\n5  A graph alone is enough: no model, no answer", style="bold")
         screen.print(Padding(demo.better.summarise(), (0, 0, 0, 5)))
         for rule in demo.better.rules:
             screen.print(Text(f"     {rule}"))

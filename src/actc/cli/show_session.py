@@ -35,7 +35,7 @@ def print_links(links: Sequence[tuple[str, str]], everywhere: bool) -> None:
     screen = console()
     table = new_table("who", "link")
     for name, link in links:
-        table.add_row(name.replace("[", "\\["), link)
+        table.add_row(name, link)
     screen.print(table)
     if everywhere:
         screen.print(

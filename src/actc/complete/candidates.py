@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -39,8 +38,6 @@ class Wanted:
     ----------
     best : int
         How many answers to a question.
-    sides : tuple of str
-        ``tail`` asks (head, relation, ?), ``head`` asks (?, relation, tail).
     relations : tuple of str
         Only these; all if empty.
     any_entity : bool
@@ -48,15 +45,12 @@ class Wanted:
     """
 
     best: int = 5
-    sides: tuple[str, ...] = ("tail", "head")
     relations: tuple[str, ...] = ()
     any_entity: bool = False
 
     def __post_init__(self) -> None:
         if self.best < 1:
             raise OptionError(f"At least one answer to a question is needed, not {self.best}.")
-        for side in self.sides:
-            check_choice("side", side, ("tail", "head"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +93,10 @@ class CandidateSearch:
     def parts(self) -> Iterator[Part]:
         """Cut the questions into parts, always the same way."""
         for relation in self.relations:
-            for side in self.wanted.sides:
-                known = np.flatnonzero(self._fitting(relation, heads=side == "tail"))
+            for heads in (False, True):
+                known = np.flatnonzero(self._fitting(relation, heads=not heads))
                 for start in range(0, len(known), PART):
-                    yield Part(relation, side == "head", known[start : start + PART])
+                    yield Part(relation, heads, known[start : start + PART])
 
     def count_questions(self) -> int:
         """Return how many questions there are."""
@@ -133,18 +127,6 @@ class CandidateSearch:
         rows = np.repeat(np.arange(len(known)), best)
         kept = np.isfinite(scores[rows, answers.ravel()])
         return known[rows[kept]], answers.ravel()[kept]
-
-    def estimate_seconds(self) -> tuple[int, float]:
-        """Return how many questions there are and, from a few of them, how long they will take."""
-        parts = list(self.parts())
-        questions = sum(len(part.known) for part in parts)
-        if not parts:
-            return 0, 0.0
-        trial = Part(parts[0].relation, parts[0].heads, parts[0].known[:64])
-        self.answer(trial)  # the first time is slower
-        started = time.perf_counter()
-        self.answer(trial)
-        return questions, (time.perf_counter() - started) / len(trial.known) * questions
 
 
 def _largest(scores: FloatArray, count: int) -> IntArray:

@@ -10,7 +10,6 @@ import numpy as np
 
 from actc.complete.check_ask import POOL, Doubtful, ask_about, find_doubtful
 from actc.complete.check_doubt import doubt_facts, refuse_few
-from actc.complete.check_plan import CheckPlan
 from actc.complete.check_report import (
     decide_outcome,
     for_page,
@@ -22,6 +21,7 @@ from actc.complete.check_report import (
     write_lists,
     write_report,
 )
+from actc.complete.plan import RunConfig, documented
 from actc.data.begun import Begun, alone_in
 from actc.decide.decision_table import DECISIONS
 from actc.errors import OptionError, TableError
@@ -36,11 +36,13 @@ from actc.session.oracle import Listed
 from actc.session.read_names import own_labels, try_names
 
 
+@documented("wrong")
 def check_graph(graph: str | Path, out: str | Path, *, stage: Stage = no_stage, **options: Any) -> Finished:
     """Find the wrong facts of a graph, as ``actc check`` does; the graph itself is not changed.
 
     Without an oracle people are asked: it starts an annotation session and stops. Called again in the same way when
-    they have judged, it goes on from there.
+    they have judged, it goes on from there. What is taken out are wrong facts with the guaranteed precision, and what
+    people called wrong; with a budget of 0 nothing is.
 
     Parameters
     ----------
@@ -50,39 +52,17 @@ def check_graph(graph: str | Path, out: str | Path, *, stage: Stage = no_stage, 
         Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all.
     options
         Any of the options below, those of the command.
-
-    Options
-    -------
-    oracle : path, optional
-        Judged triples with labels, or a graph of all true ones; without it people are asked.
-    names : sequence of path
-        Names of entities or relations, for the people who judge.
-    language : str
-        The language of names, where a file has several.
-    precision, confidence : float, optional
-        Guarantee this share of wrong facts among those that are taken out without being judged, with this confidence.
-        Without a list that passes the test only what people called wrong is taken out.
-    budget : int
-        How many answers to ask for; 0 asks nobody, and takes nothing out.
-    seed : int
-        Where draws start from.
-    base : str, or two of them
-        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
-    undo : bool
-        Put facts back that an earlier run into the same folder took out: all, or those in ``facts``.
-    facts : path, optional
-        With ``undo``: the facts to put back.
     """
-    return run_check(CheckPlan(Path(graph), Path(out), **options), stage)
+    return run_check(RunConfig(Path(graph), Path(out), "wrong", **options), stage)
 
 
-def run_check(plan: CheckPlan, stage: Stage = no_stage) -> Finished:
+def run_check(plan: RunConfig, stage: Stage = no_stage) -> Finished:
     """Do what a plan says, alone in its folder."""
     with alone_in(plan.out):
         return _check(plan, stage)
 
 
-def _check(plan: CheckPlan, stage: Stage) -> Finished:
+def _check(plan: RunConfig, stage: Stage) -> Finished:
     whole = read_graph(plan.graph, base=plan.base)
     listed = (
         Listed.read(plan.oracle, plan.base) if plan.oracle is not None and plan.budget else None
@@ -98,7 +78,7 @@ def _check(plan: CheckPlan, stage: Stage) -> Finished:
         return Finished((*left["notes"], *_start_session(plan, doubtful, session)))
     elif plan.budget and session.exists():
         opened = Session(session)
-        (case,), early = open_judged(opened, plan)
+        (case,), early = open_judged(opened, plan.budget, plan.demand)
         told += early
     outcome = decide_outcome(plan.out, doubtful, case)
     graph = plan.out / f"graph{find_ending(plan.graph)}"
@@ -115,7 +95,7 @@ def _check(plan: CheckPlan, stage: Stage) -> Finished:
     return Finished((*headline(report), *report["notes"], f"Written: {', '.join(map(str, files))}"), tuple(files))
 
 
-def find_doubts(plan: CheckPlan, whole: Graph, stage: Stage) -> tuple[Doubtful, dict[str, Any]]:
+def find_doubts(plan: RunConfig, whole: Graph, stage: Stage) -> tuple[Doubtful, dict[str, Any]]:
     """Doubt every fact; return the facts, the most doubtful first, and what is to be said of them.
 
     What an earlier run into the same folder finished is not done again.
@@ -144,7 +124,7 @@ def find_doubts(plan: CheckPlan, whole: Graph, stage: Stage) -> tuple[Doubtful, 
     return doubtful, left
 
 
-def _start_session(plan: CheckPlan, doubtful: Doubtful, folder: Path) -> list[str]:
+def _start_session(plan: RunConfig, doubtful: Doubtful, folder: Path) -> list[str]:
     """Make a session of the facts, in which people are asked."""
     title = plan.graph.name.partition(".")[0]
     budget = min(plan.budget, len(doubtful.facts))

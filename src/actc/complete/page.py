@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.complete.plan import CompletionPlan
+from actc.complete.plan import RunConfig
 from actc.data.triples import IntArray, encode_columns
 from actc.decide.case import Case
 from actc.decide.report import Question, make_report
@@ -23,7 +23,7 @@ MOST_SHOWN = 10
 
 
 def write_next_page(
-    plan: CompletionPlan,
+    plan: RunConfig,
     opened: Opened,
     thresholds: Path,
     reasons: Reasons | None,

@@ -1,90 +1,147 @@
-"""What `actc complete` was asked for."""
+# ruff: noqa: RUF009 - the default of an option is what `_option` makes of it
+"""One run of `actc complete` or `actc check`: its options, described once, for the commands and for Python."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+from collections.abc import Callable
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from actc.complete.check_plan import CheckPlan
-from actc.data.begun import fingerprint
-from actc.errors import OptionError
-from actc.graph.terms import Base
-from actc.methods.named import find_method
-from actc.session.asking import Asking
+from actc.errors import FileError, OptionError
+
+if TYPE_CHECKING:  # and when they are used: a help text shall not wait for numpy
+    from actc.decide.list_test import Demand
+    from actc.graph.terms import Base
+
+Goal = Literal["missing", "wrong"]
+PRECISION = 0.9
+"""The precision that `actc check` guarantees of what it takes out, unless another one is wanted."""
+Function = TypeVar("Function", bound=Callable[..., Any])
+ONE_TIME = ("undo", "facts", "if_changed")
+"""Options of one run that the next one does not repeat."""
+
+
+def _option(default: Any, text: str, *, check: bool = False, more: bool = False, metavar: str | None = None) -> Any:
+    """Describe an option: for the help of ``actc complete`` (and of ``check``), and for Python."""
+    return field(default=default, metadata={"help": text, "check": check, "more": more, "metavar": metavar})
 
 
 @dataclass(frozen=True)
-class CompletionPlan(Asking):
-    """What `actc complete` was asked for; see :func:`actc.complete_graph`."""
+class RunConfig:
+    """What a run into a folder is asked for; see :func:`actc.complete_graph` and :func:`actc.check_graph`."""
 
-    called: ClassVar[str] = "complete"
     graph: Path
     out: Path
-    model: Path | None = None
-    candidates: Path | None = None
-    best: int | None = None
-    evidence: bool = True
-    held: Path | None = None
-    oracle: Path | None = None
-    judge: str | None = None
-    judge_model: str = "local"
-    judge_key_from: str | None = None
-    judged: tuple[Path, ...] = ()
-    names: tuple[Path, ...] = ()
-    language: str = "en"
-    constraints: str | Path | None = None
-    check: bool = False
-    undo: bool = False
-    facts: Path | None = None
-    precision: float | None = None
-    confidence: float = 0.9
-    budget: int = 100
-    method: str | None = None
-    seed: int = 0
-    base: Base = ""
-    trust: bool = False
-    device: str | None = None
-    if_changed: bool = False
+    goal: Goal = "missing"
+    model: Path | None = _option(None, "A folder that PyKEEN wrote: its model proposes beside the rules.")
+    candidates: Path | None = _option(
+        None, "Facts in question; only these are decided. [default: what rules and the model propose]"
+    )
+    evidence: bool = _option(True, "Score candidates by what the graph says of them, or by the model alone.")
+    oracle: Path | None = _option(
+        None, "Judged triples with labels, or a graph of all true ones. [default: people are asked]", check=True
+    )
+    names: tuple[Path, ...] = _option(
+        (), "Names of entities or relations, for the people who judge; see: actc start --help. Repeatable.", check=True
+    )
+    budget: int = _option(100, "How many answers to ask for; 0 asks nobody.", check=True)
+    precision: float | None = _option(
+        None, "Guarantee this precision, with --confidence: random draws test the list.", check=True
+    )
+    constraints: str | Path | None = _option(
+        None, "What may not be true together: a file of actc constraints, or learnt."
+    )
+    check: bool = _option(False, "Find wrong facts of the graph too: half of the answers are about them.")
+    seed: int = _option(0, "Where draws start from.", check=True)
+    method: str | None = _option(
+        None, "See: actc methods. [default: pooled-evidence; without evidence pooled]", more=True
+    )
+    confidence: float = _option(0.9, "The confidence of the guaranteed precision.", check=True, more=True)
+    best: int | None = _option(
+        None, "How many proposals of a model to a question. [default: 10; without evidence 2]", more=True
+    )
+    held: Path | None = _option(
+        None, "Facts that the model was not trained on. [default: those its folder tells of]", more=True
+    )
+    judged: tuple[Path, ...] = _option(
+        (), "Answers from elsewhere, such as a judged audit: they teach, and decide what they are about. Repeatable.",
+        more=True,
+    )  # fmt: skip
+    language: str = _option("en", "The language of names, where a file has several.", check=True, more=True)
+    undo: bool = _option(
+        False, "Put back what an earlier run into the same folder took out.", check=True, more=True
+    )  # fmt: skip
+    facts: Path | None = _option(None, "With --undo: put back these facts only.", check=True, more=True)
+    base: Base = _option(
+        "", "What IRIs begin with in RDF and names do not; a second time: those of relations.", check=True, more=True
+    )
+    trust: bool = _option(False, "Allow reading a pickle, which can run any code in it.", more=True)
+    if_changed: bool = _option(False, "Do nothing, and say so, where nothing is new since the last run.", more=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "judged", tuple(Path(path) for path in self.judged))
-        self._take_paths("graph", "out", "model", "candidates", "oracle", "held", "facts")
-        self._check_asking()
+        for name in ("graph", "out", "model", "candidates", "oracle", "held", "facts"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, None if given is None else Path(given))
+        for name in ("names", "judged"):
+            object.__setattr__(self, name, tuple(Path(path) for path in getattr(self, name)))
+        if self.goal == "wrong":
+            self._refuse_others()
+            object.__setattr__(self, "precision", PRECISION if self.precision is None else self.precision)
+        if self.out.exists() and not self.out.is_dir():
+            raise OptionError(f"--out: {self.out} is a file; give the name of a folder.")
+        if self.budget < 0:
+            raise OptionError(f"--budget: {self.budget} answers cannot be asked for; give 0 to ask nobody.")
+        if self.precision is not None:
+            self._demand(self.precision)  # refuses what cannot be guaranteed
         if self.best is not None and self.best < 1:
             raise OptionError(f"--best: at least one answer to a question is needed, not {self.best}.")
         self._check_method()
-        if self.judge is not None and (self.oracle is not None or not self.budget):
-            raise OptionError(
-                "--judge: what a machine is worth is learnt from people; leave --oracle out, give a --budget."
-            )
-        self._check_model()
         self._check_undo()
-        if self.undo and not self.check:
-            raise OptionError("--undo: without --check nothing was taken out; give --check too.")
-        self._check_files(self.oracle, self.held, self.facts, *self.judged)
+        for path in (self.oracle, self.held, self.facts, self.candidates, *self.judged, *self.names):
+            if path is not None and not path.exists():
+                raise FileError(f"{path}: there is no such file.")
+
+    def _refuse_others(self) -> None:
+        """Refuse options that only a completion has."""
+        for one in options_of("missing"):
+            if not one.metadata["check"] and getattr(self, one.name) != one.default:
+                raise OptionError(f"{flag(one)}: a check has no such option; it is one of actc complete.")
 
     def _check_method(self) -> None:
+        from actc.methods.named import find_method
+
         if self.method is not None and find_method(self.method).reads == "known" and self.evidence:
             raise OptionError(
                 f"--method: {self.method} compares scores with those of known facts, which evidence has none of; "
                 "give --no-evidence too."
             )
-
-    def _check_model(self) -> None:
         if self.model is None and not self.evidence:
             raise OptionError("--no-evidence: a model then decides alone; give --model, or leave --no-evidence out.")
         if self.model is None and self.held is not None:
             raise OptionError("--held: these are facts that a model was not trained on; give --model too.")
-        if self.model is not None and self.device is not None:
-            from actc.complete.pykeen import find_device
 
-            find_device(self.device)
+    def _check_undo(self) -> None:
+        if self.facts is not None and not self.undo:
+            raise OptionError("--facts: it names the facts to put back; give --undo too.")
+        if self.undo and self.goal == "missing" and not self.check:
+            raise OptionError("--undo: without --check nothing was taken out; give --check too.")
 
     @property
-    def checking(self) -> CheckPlan:
-        """The same wishes, of a check whose files lie in a folder within that of the completion."""
-        return CheckPlan(self.graph, self.out / "check", seed=self.seed, base=self.base)
+    def demand(self) -> Demand | None:
+        """What is guaranteed of what the method decides, if anything."""
+        return None if self.precision is None or not self.budget else self._demand(self.precision)
+
+    def _demand(self, precision: float) -> Demand:
+        from actc.decide.list_test import Demand
+
+        return Demand(precision, self.confidence)
+
+    @property
+    def checking(self) -> RunConfig:
+        """The check that is part of a completion; its files lie in a folder within that of the completion."""
+        return RunConfig(self.graph, self.out / "check", "wrong", seed=self.seed, base=self.base)
 
     @property
     def answers(self) -> int:
@@ -94,24 +151,32 @@ class CompletionPlan(Asking):
     @property
     def asked(self) -> dict[str, Any]:
         """What the candidates and their scores depend on."""
-        return {
+        from actc.data.begun import fingerprint
+
+        asked = {
             "graph": fingerprint(self.graph),
-            "--base": self.plain_base,
+            "--base": self.base if isinstance(self.base, str) else list(self.base),
+            "--seed": self.seed,
+        }
+        if self.goal == "wrong":
+            return {**asked, "check": True}
+        return {
+            **asked,
             "--model": fingerprint(self.model),
             "--candidates": fingerprint(self.candidates),
             "--best": self.answers,
             "--evidence": self.evidence,
             "--held": fingerprint(self.held),
-            "--seed": self.seed,
         }
 
     @property
     def wishes(self) -> dict[str, Any]:
         """What decisions depend on besides."""
+        from actc.data.begun import fingerprint
+
         rules = None if self.constraints is None else Path(self.constraints)
         return {
             "--oracle": fingerprint(self.oracle),
-            "--judge": None if self.judge is None else [self.judge, self.judge_model],
             "--judged": [fingerprint(path) for path in self.judged],
             "--constraints": fingerprint(rules) if rules is not None and rules.exists() else str(rules),
             "--check": self.check,
@@ -120,3 +185,50 @@ class CompletionPlan(Asking):
             "--confidence": self.confidence,
             "--method": self.method,
         }
+
+    def command(self, budget: int | None = None, *more: str) -> str:
+        """Return the command line that asks for the same, with another budget if one is given, and more words."""
+        words = ["actc", "check" if self.goal == "wrong" else "complete", str(self.graph)]
+        for one in options_of(self.goal):
+            value = budget if one.name == "budget" and budget is not None else getattr(self, one.name)
+            if value != default_of(one, self.goal) and one.name not in ONE_TIME:
+                words += _words(one, value)
+        return shlex.join([*words, "--out", str(self.out), *more])
+
+
+def options_of(goal: Goal) -> list[Field[Any]]:
+    """Return the fields that are options of ``actc complete`` (missing facts) or ``actc check`` (wrong ones)."""
+    return [one for one in fields(RunConfig) if one.metadata and (goal == "missing" or one.metadata["check"])]
+
+
+def default_of(one: Field[Any], goal: Goal) -> Any:
+    """Return what an option is where nobody gives it."""
+    return PRECISION if one.name == "precision" and goal == "wrong" else one.default
+
+
+def flag(one: Field[Any]) -> str:
+    """Return the option of the command line that a field is."""
+    return f"--{'no-' * (one.default is True)}{one.name.replace('_', '-')}"
+
+
+def _words(one: Field[Any], value: Any) -> list[str]:
+    """Return an option of the command line and its value, once for each of several."""
+    if isinstance(value, bool):
+        return [flag(one)]
+    return [word for each in (value if isinstance(value, tuple | list) else [value]) for word in (flag(one), f"{each}")]
+
+
+def documented(goal: Goal) -> Callable[[Function], Function]:
+    """Add the options to the docstring of a function that takes them as keywords."""
+
+    def document(function: Function) -> Function:
+        lines = ["", "    Options", "    -------"]
+        for one in options_of(goal):
+            lines += [
+                f"    {one.name} : {one.type}, default {default_of(one, goal)!r}",
+                f"        {one.metadata['help']}",
+            ]
+        function.__doc__ = "\n".join([(function.__doc__ or "").rstrip(), *lines, "    "])
+        return function
+
+    return document

@@ -20,7 +20,7 @@ from actc.complete.find_candidates import (
     take_proposed,
 )
 from actc.complete.open_case import CANDIDATES
-from actc.complete.plan import CompletionPlan
+from actc.complete.plan import RunConfig
 from actc.complete.pykeen import find_unseen, load_result
 from actc.complete.report import read_beside
 from actc.complete.score_triples import Scorer, knows, score_triples
@@ -61,7 +61,7 @@ class Ready:
         """Make the pool of candidates that may be asked about, with the answers of earlier runs."""
         return self.earlier.carry(self.candidates, rows)
 
-    def method(self, plan: CompletionPlan) -> str:
+    def method(self, plan: RunConfig) -> str:
         """Return who chooses questions and thresholds."""
         return plan.method or (PLAIN_METHOD if self.reasons is None else LOG_ODDS)
 
@@ -70,7 +70,7 @@ class Ready:
         return rows if self.reasons is None else worth_asking(self.candidates, rows)
 
 
-def prepare(plan: CompletionPlan, whole: Graph, stage: Stage) -> Ready:
+def prepare(plan: RunConfig, whole: Graph, stage: Stage) -> Ready:
     """Propose or take candidates and score them; what an earlier run into the folder finished is not done again."""
     started, graph = time.perf_counter(), without_literals(whole)
     given = None if plan.candidates is None else _read_candidates(plan, graph)
@@ -107,18 +107,18 @@ def _tell_literals(whole: Graph, graph: Graph) -> list[str]:
     return [*(note for note in whole.notes if "literal" not in note), literals]
 
 
-def _load(plan: CompletionPlan) -> Scorer:
+def _load(plan: RunConfig) -> Scorer:
     assert plan.model is not None
-    return load_result(plan.model, trust=plan.trust, device=plan.device)
+    return load_result(plan.model, trust=plan.trust)
 
 
-def _find_held(plan: CompletionPlan, graph: Graph) -> Graph | None:
+def _find_held(plan: RunConfig, graph: Graph) -> Graph | None:
     """Return facts that the model was not trained on; None where there are none."""
     assert plan.model is not None
     return read_graph(plan.held, base=plan.base) if plan.held else find_unseen(plan.model, graph)
 
 
-def _find_candidates(plan: CompletionPlan, graph: Graph, given: Graph | None, stage: Stage) -> FoundCandidates:
+def _find_candidates(plan: RunConfig, graph: Graph, given: Graph | None, stage: Stage) -> FoundCandidates:
     """Propose candidates or take those given, and score them: by evidence, unless the model alone shall decide."""
     if plan.model is None:
         with stage("Rules") as advance:
@@ -156,7 +156,7 @@ def _steps(advance: Callable[..., Any]) -> Progress:
     return tell
 
 
-def _read_candidates(plan: CompletionPlan, graph: Graph) -> Graph:
+def _read_candidates(plan: RunConfig, graph: Graph) -> Graph:
     """Read the candidates that were given; the graph's own triples, and literals, are left out."""
     assert plan.candidates is not None
     read = read_graph(plan.candidates, base=plan.base)
@@ -169,7 +169,7 @@ def _read_candidates(plan: CompletionPlan, graph: Graph) -> Graph:
     return replace(new, notes=tuple(notes))
 
 
-def _propose(plan: CompletionPlan, known: Graph, scorer: Scorer, stage: Stage) -> ScoredTriples:
+def _propose(plan: RunConfig, known: Graph, scorer: Scorer, stage: Stage) -> ScoredTriples:
     """Ask the model for its best answers to every question that the known facts leave open."""
     path, facts = plan.out / "proposals.parquet", known
     if plan.evidence and (familiar := knows(scorer, known)).any():  # rules propose where the model knows no names

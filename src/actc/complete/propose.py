@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,19 +22,12 @@ from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals
 
-SIDES = ("tail", "head")
-
 
 @dataclass(frozen=True)
 class Proposed:
-    """New facts that a model proposes: how many questions it was asked, in about how long, with how many answers.
+    """How many new facts were written, and what a person should know of them."""
 
-    ``candidates`` is None where nothing was asked (a dry run); ``notes`` are what a person should know.
-    """
-
-    questions: int
-    seconds: float
-    candidates: int | None = None
+    candidates: int
     notes: tuple[str, ...] = ()
 
 
@@ -46,14 +39,10 @@ def propose_candidates(
     best: int = 5,
     evidence: bool = False,
     held: str | Path | None = None,
-    sides: Sequence[str] = SIDES,
     relations: Sequence[str] = (),
     any_entity: bool = False,
-    dry_run: bool = False,
     base: Base = "",
     trust: bool = False,
-    device: str | None = None,
-    announce: Callable[[int, float], None] = lambda questions, seconds: None,
     progress: Progress = ignore_progress,
 ) -> Proposed:
     """Propose new facts, as ``actc candidates`` does: by the graph's own rules, by a model, or with evidence by both.
@@ -76,22 +65,14 @@ def propose_candidates(
         Whether the score is the log-odds by all the evidence; rules then propose beside the model.
     held : path, optional
         With evidence: facts that the model was not trained on; without it those that its folder tells of.
-    sides : sequence of str
-        ``tail`` asks (head, relation, ?), ``head`` asks (?, relation, tail); both if empty.
     relations : sequence of str
         Only these; all if empty.
     any_entity : bool
         Ask about every entity, not only those that fit by the graph's example.
-    dry_run : bool
-        Say how many questions a model has to answer and how long that will take, and stop.
     base : str, or two of them
         What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     trust : bool
         Whether a pickle may be read, which can run any code in it.
-    device : str, optional
-        cuda or cpu; a GPU where there is one, if not given.
-    announce : callable
-        Told, before a model's work starts, how many questions there are and about how many seconds they take.
     progress : callable
         Told how many more questions, or steps, are done, of how many in all.
     """
@@ -99,28 +80,22 @@ def propose_candidates(
     copy_options(out)  # refuses an ending that no table has, before anything is asked
     if held is not None and not evidence:
         raise OptionError("--held: holdout facts say what evidence is worth; give --evidence too.")
-    if dry_run and model is None:
-        raise OptionError("--dry-run: only a model's questions can be counted beforehand; give --model too.")
     known = without_literals(read_graph(graph, base=base))
     if model is None:
         return _propose_by_rules(known, out, evidence, relations, progress)
-    scorer = load_result(model, trust=trust, device=device)
+    scorer = load_result(model, trust=trust)
     facts = None if not evidence else find_unseen(model, known) if held is None else read_graph(held, base=base)
     facts = known.take(np.arange(0)) if facts is None else facts
     asked = known.take(np.flatnonzero(~facts.contains(known)))
-    search = CandidateSearch(scorer, asked, Wanted(best, tuple(sides) or SIDES, tuple(relations), any_entity))
-    questions, seconds = search.estimate_seconds()
-    announce(questions, seconds)
-    if dry_run:
-        return Proposed(questions, seconds)
+    search = CandidateSearch(scorer, asked, Wanted(best, tuple(relations), any_entity))
     if not evidence:
-        return Proposed(questions, seconds, write_candidates(search, out, progress))
+        return Proposed(write_candidates(search, out, progress))
     proposals = out.with_name(f".{out.name}.proposals.parquet")
     write_candidates(search, proposals, progress)
     found = find_by_both(known, Proposer(scorer, facts, best_placed(read_scored(proposals)[0])), relations)
     _write(out, found)
     proposals.unlink()
-    return Proposed(questions, seconds, len(found.triples), tuple(found.notes))
+    return Proposed(len(found.triples), tuple(found.notes))
 
 
 def _propose_by_rules(
@@ -133,12 +108,12 @@ def _propose_by_rules(
     """Write what rules propose, the surest first, or the likeliest by all the evidence."""
     if evidence:
         found = find_by_rules(graph, progress=lambda done, total, name: progress(1, 2 * total))
-        return Proposed(0, 0.0, _write(out, found, relations), tuple(found.notes))
+        return Proposed(_write(out, found, relations), tuple(found.notes))
     proposed = propose_by_rules(graph, progress=lambda done, total, name: progress(1, total)).of_relations(relations)
     columns = proposed.columns()
     rows = np.argsort(-columns["score"], kind="stable")
     write_triples(out, {name: values[rows] for name, values in columns.items()})
-    return Proposed(0, 0.0, len(rows))
+    return Proposed(len(rows))
 
 
 def _write(out: Path, found: FoundCandidates, relations: Sequence[str] = ()) -> int:

@@ -32,7 +32,7 @@ from actc.complete.earlier import (
 )
 from actc.complete.open_case import CHECK, as_decided, new_facts
 from actc.complete.page import write_next_page
-from actc.complete.plan import CompletionPlan
+from actc.complete.plan import RunConfig, documented
 from actc.complete.prepare import Ready, prepare
 from actc.complete.report import headline, summarise, write_completion, write_report
 from actc.data.answers import Answers, describe_unused
@@ -57,6 +57,7 @@ from actc.session.read_names import own_labels, try_names
 from actc.session.sought import invert_labels
 
 
+@documented("missing")
 def complete_graph(graph: str | Path, out: str | Path, *, stage: Stage = no_stage, **options: Any) -> Finished:
     """Go the whole way from a graph to a better graph, as ``actc complete`` does.
 
@@ -72,62 +73,17 @@ def complete_graph(graph: str | Path, out: str | Path, *, stage: Stage = no_stag
         Called with a stage's name, for as long as it lasts: gives a function to tell steps done, steps in all.
     options
         Any of the options below, those of the command.
-
-    Options
-    -------
-    model : path, optional
-        A folder that PyKEEN's pipeline wrote: the model proposes beside the graph's own rules.
-    candidates : path, optional
-        Facts in question, the only ones that are decided; without it what rules propose and the model's proposals,
-        ``best`` to a question (10; without evidence 2, and the model alone).
-    evidence : bool
-        Whether candidates are scored by what the graph says of them; else by the model alone.
-    held : path, optional
-        Facts that the model was not trained on, from which is learnt what evidence is worth; without it those of the
-        graph that are not among its training triples.
-    oracle : path, optional
-        Judged triples with labels, or a graph of all true ones; without it people are asked.
-    judge, judge_model, judge_key_from : str, optional
-        A server that speaks the OpenAI chat protocol, its name for the model, and the environment variable that holds
-        its key: it is asked about what is worth asking before people are, and once more about what they judged.
-    judged : sequence of path
-        Answers from elsewhere, such as a judged audit: they teach, and decide what they are about.
-    names : sequence of path
-        Names of entities or relations, for the people who judge.
-    language : str
-        The language of names, where a file has several.
-    constraints : str or path, optional
-        What may not be true together: a file of ``actc constraints``, or ``learnt`` from the graph.
-    check : bool
-        Whether wrong facts of the graph are sought as well; half of the answers are about them.
-    undo : bool
-        With ``check``: put facts back that an earlier run into the same folder took out: all, or those in ``facts``.
-    facts : path, optional
-        With ``undo``: the facts to put back.
-    precision, confidence : float, optional
-        Guarantee this share of true facts among those that the method accepts, with this confidence.
-    budget, method, seed
-        How many answers to ask for, 0 to ask nobody; who chooses the questions and the thresholds (pooled, with
-        evidence pooled-evidence); where draws start from.
-    base : str, or two of them
-        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
-    trust : bool
-        Whether a pickle may be read, which can run any code in it.
-    device : str, optional
-        cuda or cpu; a GPU where there is one, if not given.
-    if_changed : bool
-        Whether to do nothing where nothing changed since the last run into the folder.
     """
-    return run_completion(CompletionPlan(Path(graph), Path(out), **options), stage)
+    return run_completion(RunConfig(Path(graph), Path(out), **options), stage)
 
 
-def run_completion(plan: CompletionPlan, stage: Stage = no_stage) -> Finished:
+def run_completion(plan: RunConfig, stage: Stage = no_stage) -> Finished:
     """Do what a plan says, alone in its folder."""
     with alone_in(plan.out):
         return _complete(plan, stage)
 
 
-def _complete(plan: CompletionPlan, stage: Stage) -> Finished:
+def _complete(plan: RunConfig, stage: Stage) -> Finished:
     started = time.perf_counter()
     if plan.if_changed and is_unchanged(plan):
         return Finished((f"Nothing is new since the last run: {plan.out} stays as it is.",))
@@ -142,10 +98,8 @@ def _complete(plan: CompletionPlan, stage: Stage) -> Finished:
     if plan.oracle is None and plan.budget > 0:
         if not session.exists():
             told = _start_session(plan, ready, session, rules, whole, doubts)
-            told += _ask_judge(plan, session, stage)
             _note_state(plan)
             return Finished((*notes, *told))
-        notes += _ask_judge(plan, session, stage)
         opened, wrong, told = _open_session(session, plan, ready)
         keep_answers(plan.out, ready.earlier.answers, _said_in(opened, wrong))
     else:
@@ -191,37 +145,20 @@ def _complete(plan: CompletionPlan, stage: Stage) -> Finished:
     return Finished((*headline(report), *notes, written, f"Next: {command}"), tuple(files))
 
 
-def _ask_judge(plan: CompletionPlan, folder: Path, stage: Stage) -> list[str]:
-    """Let the plan's judge, if there is one, judge what people judged and what is in doubt; say what came of it."""
-    if plan.judge is None:
-        return []
-    from actc.session.judge import judge_triples
-
-    with stage("Asking the judge") as advance:
-        run = judge_triples(
-            folder,
-            url=plan.judge,
-            model=plan.judge_model,
-            key_from=plan.judge_key_from,
-            progress=lambda *n: advance(1, n[1]),
-        )
-    return run.sentences()
-
-
-def is_unchanged(plan: CompletionPlan) -> bool:
+def is_unchanged(plan: RunConfig) -> bool:
     """Say whether the last run into the folder was asked the same, and nobody has said anything since."""
     begun = Begun.peek(plan.out)
     return begun is not None and begun.asked == plan.asked and begun.done.get("state") == _state(plan)
 
 
-def _note_state(plan: CompletionPlan, session: Session | None = None) -> None:
+def _note_state(plan: RunConfig, session: Session | None = None) -> None:
     """Write down what the files in the folder rest on, once they are all there."""
     begun = Begun.peek(plan.out)
     assert begun is not None
     begun.finish("state", _state(plan, session))
 
 
-def _state(plan: CompletionPlan, session: Session | None = None) -> dict[str, Any]:
+def _state(plan: RunConfig, session: Session | None = None) -> dict[str, Any]:
     """Return, as JSON has it, what decisions depend on besides the candidates: wishes, and what was said."""
     folder = plan.out / "session"
     if plan.oracle is not None or not folder.exists():
@@ -264,7 +201,7 @@ def _compare(folder: Path, earlier: Earlier, case: Case, graph: Graph, words: An
 
 
 def _ask_oracle(
-    plan: CompletionPlan, listed: Listed | None, ready: Ready, rules: Constraints, doubts: Doubtful | None
+    plan: RunConfig, listed: Listed | None, ready: Ready, rules: Constraints, doubts: Doubtful | None
 ) -> tuple[Opened, Case | None, list[str]]:
     """Ask the oracle about candidates and, with half of the budget, about doubtful facts; open the cases of both."""
     rows, oracle, told = np.arange(len(ready.candidates)), cast(Oracle, _nobody), list[str]()
@@ -316,9 +253,7 @@ def _keep_asked(folder: Path, carried: Carried | None, case: Case, wrong: Case |
     keep_answers(folder, now=every.plus(Answers.of(case.pool, case.annotations)))
 
 
-def _ask_about_facts(
-    plan: CompletionPlan, listed: Listed, doubts: Doubtful, budget: int
-) -> tuple[Case | None, list[str]]:
+def _ask_about_facts(plan: RunConfig, listed: Listed, doubts: Doubtful, budget: int) -> tuple[Case | None, list[str]]:
     """Ask the oracle about doubtful facts, if it can judge any."""
     try:
         oracle, rows = listed.judge(doubts.facts)
@@ -329,7 +264,7 @@ def _ask_about_facts(
 
 
 def _start_session(
-    plan: CompletionPlan, ready: Ready, folder: Path, rules: Constraints, graph: Graph, doubts: Doubtful | None
+    plan: RunConfig, ready: Ready, folder: Path, rules: Constraints, graph: Graph, doubts: Doubtful | None
 ) -> list[str]:
     """Split off the calibration pool and make a session of it, and of doubtful facts, in which people are asked."""
     rows = split_pool(ready.worth_asking(np.arange(len(ready.candidates))), np.random.default_rng(plan.seed))
@@ -371,7 +306,7 @@ def _start_session(
     ]
 
 
-def _open_session(folder: Path, plan: CompletionPlan, ready: Ready) -> tuple[Opened, Case | None, list[str]]:
+def _open_session(folder: Path, plan: RunConfig, ready: Ready) -> tuple[Opened, Case | None, list[str]]:
     """Open the cases of what was said in a session, that of wrong facts second; say where people stopped early."""
     session = Session(folder)
     method, wanted = session.settings.method, ready.method(plan)
@@ -380,7 +315,7 @@ def _open_session(folder: Path, plan: CompletionPlan, ready: Ready) -> tuple[Ope
     if (session.settings.doubted > 0) != plan.check:
         raise OptionError(f"{folder} was begun {'without' if plan.check else 'with'} --check; give a new --out.")
     rows = ready.candidates.rows_of(ready.earlier.answers.triples)
-    (case, *wrong), early = open_judged(session, plan, carried=int((rows >= 0).sum()))
+    (case, *wrong), early = open_judged(session, plan.budget, plan.demand, int((rows >= 0).sum()))
     return Opened(replace(case, candidates=ready.candidates), session), wrong[0] if wrong else None, early
 
 

@@ -22,16 +22,18 @@ LOCKED = f".{BEGUN}.{LOCK}"
 def alone_in(folder: Path) -> Iterator[None]:
     """Let one run at a time work in a folder; another one is refused, before it looks at what is there.
 
-    A run that is refused before it has finished a stage leaves no folder behind.
+    A run that is refused before it has finished a stage leaves no folder behind, and no ``begun.json``.
     """
-    new = not folder.exists()
+    new, there = not folder.exists(), (folder / BEGUN).exists()
     with claim(folder / BEGUN, folder):
         try:
             yield
         except ActcError:
-            begun = Begun.peek(folder) if new else None
+            begun = None if there else Begun.peek(folder)
             if begun is not None and not begun.done:
-                shutil.rmtree(folder, ignore_errors=True)
+                (folder / BEGUN).unlink()
+                if new:
+                    shutil.rmtree(folder, ignore_errors=True)
             raise
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, Picks
-from actc.decide.list_test import Demand, Round, is_settled, largest_passing, nested_lists
+from actc.decide.list_test import Demand, Round, draws_to_pass, is_settled, largest_passing, nested_lists
 
 LIST = "list"
 """How an answer was asked that was drawn from a list which is tested."""
@@ -167,8 +167,13 @@ def error_left(rounds: list[DrawnRound]) -> float:
 
 
 def begin_round(number: int, plan: Round, ranking: Ranking, demand: Demand, random: np.random.Generator) -> Picks:
-    """Fix the list of a round and return its draws; none where no list is likely enough to pass."""
-    sizes = nested_lists(ranking.p, demand.target, plan.draws, plan.share * demand.error)
+    """Fix the list of a round and return its draws, no more than are of use; none where no list is likely to pass."""
+    alpha = plan.share * demand.error
+    if plan.draws < draws_to_pass(1, demand.target, alpha):  # every draw has to be true, and a few are left over
+        fewest = min(draws_to_pass(0, demand.target, alpha), plan.draws)
+        lists = ((draws, nested_lists(ranking.p, demand.target, draws, alpha)) for draws in range(fewest, plan.draws))
+        plan = replace(plan, draws=next((draws for draws, sizes in lists if len(sizes)), plan.draws))
+    sizes = nested_lists(ranking.p, demand.target, plan.draws, alpha)
     rows = ranking.listed(int(sizes.max(initial=0)))
     plan = Round(min(plan.draws, len(rows)), plan.share)
     return _draws(random.permutation(rows)[: plan.draws], number, plan, len(rows))

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from actc.data.triples import BoolArray, FloatArray, IntArray
+from actc.decide.estimate import BELIEVED
 from actc.errors import OptionError
 
 
@@ -60,6 +61,8 @@ class Tuned:
 
 
 TUNED = Tuned()
+WORTH = 1 / BELIEVED**2
+"""How many answers P(true) is worth."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ def nested_lists(probabilities: FloatArray, target: float, draws: int, alpha: fl
     """Return the sizes of the lists to test, ascending; none where no candidate is likely enough.
 
     Candidates of one probability are in the same lists. The shortest list expects enough draws to pass with one false
-    one among them.
+    one among them. Where no false draw can be afforded there is one list: that which is expected to bring most.
 
     Parameters
     ----------
@@ -136,10 +139,29 @@ def nested_lists(probabilities: FloatArray, target: float, draws: int, alpha: fl
     enough = np.flatnonzero(means >= 1 - (1 + TUNED.beyond) * (1 - target))
     if not len(enough) or draws < 1:
         return np.zeros(0, dtype=np.int64)
-    shortest = np.clip(draws_to_pass(1, target, alpha) / draws, TUNED.shortest, 0.9)
-    sizes = np.ceil((enough[-1] + 1) * np.linspace(shortest, 1, TUNED.lists)).astype(np.int64)
+    one_false = draws_to_pass(1, target, alpha)
+    if draws < one_false:
+        sizes = _best_list(means, draws, target, alpha)
+    else:
+        shortest = np.clip(one_false / draws, TUNED.shortest, 0.9)
+        sizes = np.ceil((enough[-1] + 1) * np.linspace(shortest, 1, TUNED.lists)).astype(np.int64)
     ties = np.searchsorted(-probabilities, -probabilities[sizes - 1], side="right")
     return np.unique(ties.astype(np.int64))
+
+
+def _best_list(means: FloatArray, draws: int, target: float, alpha: float) -> IntArray:
+    """Return the size times P(all draws are true) of which is the largest, P(true) being worth ``WORTH`` answers.
+
+    Facts are whole, so many a size needs a draw or two more than its neighbours: the longest one that passes is taken;
+    none if there is none.
+    """
+    from scipy.special import gammaln
+
+    true = np.maximum(WORTH * means, 1e-9)
+    best = int(np.argmax(np.log(np.arange(1, len(means) + 1)) + gammaln(true + draws) - gammaln(true))) + 1
+    near = np.arange(best, best // 2, -1)[:1000]
+    passes = p_values(near, np.minimum(draws, near), np.zeros_like(near), target) <= alpha
+    return near[passes][:1]
 
 
 def p_values(sizes: IntArray, drawn: IntArray, false: IntArray, target: float) -> FloatArray:

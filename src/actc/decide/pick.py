@@ -51,6 +51,8 @@ def pick_next(
         plan = planned[number - 1] if number < len(planned) else Round(budget - given, left)
     else:
         share = TUNED.open_end * left
+        if budget is not None and budget - given < draws_to_pass(1, demand.target, max(share * demand.error, 1e-3)):
+            share = left  # there is no later round
         needed = case.answers_needed(demand) or 2 * draws_to_pass(1, demand.target, max(share * demand.error, 1e-3))
         plan = Round(needed if budget is None else min(needed, max(budget - given, 1)), share)
     if plan.share * demand.error < 1e-3:

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 import actc
-from actc.complete.check_run import CheckPlan, run_check
-from actc.complete.run import CompletionPlan, run_completion
+from actc.complete.check_run import run_check
+from actc.complete.plan import RunConfig
+from actc.complete.run import run_completion
 from actc.data.files import write_triples
 from actc.decide.decision_table import DECISIONS
 from actc.errors import ChoiceError, SessionError
@@ -113,7 +114,7 @@ def project_in(folder, goal: str) -> Project:
 def test_answers_on_the_page_are_what_the_next_run_writes(home, tmp_path, monkeypatch):
     monkeypatch.setattr("actc.complete.weighing.LEAST_ASKED", 20)
     project = project_in(tmp_path, "complete")
-    asking = CompletionPlan(home / "graph.tsv", project.result, budget=12)
+    asking = RunConfig(home / "graph.tsv", project.result, budget=12)
     run_completion(asking)
     session, hidden = Session(project.session), set(facts_of(home / "hidden.tsv"))
     with pytest.raises(SessionError, match="decided"):
@@ -145,9 +146,9 @@ def test_answers_on_the_page_are_what_the_next_run_writes(home, tmp_path, monkey
 @pytest.mark.parametrize("goal", ["check", "both"])
 def test_wrong_facts_have_a_table_of_what_is_taken_out(home, tmp_path, goal):
     project = project_in(tmp_path, goal)
-    asking = CheckPlan(home / "graph.tsv", project.result, budget=12)
+    asking = RunConfig(home / "graph.tsv", project.result, "wrong", budget=12)
     if goal == "both":
-        asking = CompletionPlan(home / "graph.tsv", project.result, budget=12, check=True)
+        asking = RunConfig(home / "graph.tsv", project.result, budget=12, check=True)
     run = run_completion if goal == "both" else run_check
     run(asking)
     session, graph = Session(project.session), set(facts_of(home / "graph.tsv"))
