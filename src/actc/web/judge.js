@@ -229,6 +229,9 @@ function showNothing() {
   tell(...ENDS[progress?.left ?? "more"]);
 }
 
+// The studio's pages are at a path that only this browser knows.
+if (at("back")) at("back").href = (localStorage.getItem("studio") ?? "/") + at("back").getAttribute("href");
+
 function tell(title, text) {
   shown = null;
   at("card").hidden = true;

@@ -189,7 +189,7 @@ def welcome(request: Request, cookie: str, token: str, root: str, target: str) -
     response.set_cookie(
         cookie,
         token,
-        path=root or "/",
+        path=root,
         max_age=30 * 86400,
         httponly=True,
         samesite="strict",

@@ -58,7 +58,7 @@ def completed(build_once, families):
 def find_candidates(folder, families):
     app = create_studio(prepare(folder))
     with TestClient(app, base_url="http://127.0.0.1:8766") as client:
-        client.get(f"/s/{app.state.studio.token}")
+        enter(client)
         run_to_its_end(client, add_project(client, families, budget=10), "go")
 
 
@@ -101,10 +101,17 @@ def completed_client(completed, tmp_path):
     yield from open_studio(shutil.copytree(completed, tmp_path / "studio"))
 
 
+def enter(client):
+    """Open the studio's link; the cookie that it sets is for its pages' own path, this one for all of them."""
+    studio = client.app.state.studio
+    assert client.get(f"/s/{studio.token}").status_code == 200
+    client.cookies.set(studio.cookie, studio.token)
+
+
 def open_studio(folder):
     app = create_studio(folder)
     with TestClient(app, base_url="http://127.0.0.1:8766") as client:
-        assert client.get(f"/s/{app.state.studio.token}").status_code == 200
+        enter(client)
         yield client
 
 

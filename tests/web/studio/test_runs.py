@@ -106,7 +106,8 @@ class Killable:
     def start(self):
         self.studio = Command(self.folder)
         self.client = httpx.Client(base_url=self.studio.origin, timeout=60)
-        assert self.client.get(self.studio.link).status_code == 200
+        for name, value in self.client.get(self.studio.link).cookies.items():
+            self.client.cookies.set(name, value)
 
     def kill(self):
         self.client.close()

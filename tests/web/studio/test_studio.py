@@ -23,7 +23,7 @@ from actc.web.studio.runs import add_run, list_runs
 from actc.web.studio.serve import prepare
 from actc.web.studio.server import create_studio
 from tests.conftest import pages_of
-from tests.web.studio.conftest import BYTES, add_project
+from tests.web.studio.conftest import BYTES, add_project, enter
 
 SCORES = b"head\trelation\ttail\tscore\n" + b"".join(b"a%d\tr\tb\t%d\n" % (k, k) for k in range(40))
 
@@ -273,7 +273,7 @@ def test_people_of_a_studio_that_others_reach_get_an_address_and_its_code(studio
     monkeypatch.setattr(server, "name_for_others", lambda host: "mine.example")
     app = server.create_studio(studio, "0.0.0.0")
     with TestClient(app, base_url="http://mine.example:8766") as client:
-        client.get(f"/s/{app.state.studio.token}")
+        enter(client)
         name = add_project(client)
         client.put(f"/api/projects/{name}/files/scores.tsv", content=SCORES, headers=BYTES)
         client.post(f"/api/projects/{name}", json={"goal": "decide", "budget": 5})
@@ -463,3 +463,15 @@ def test_a_studio_that_was_killed_while_its_folder_was_made_starts_again(tmp_pat
         patched.setattr("actc.web.studio.project.add_sample", killed)
         prepare(tmp_path / "studio")
     assert create_studio(prepare(tmp_path / "studio"))
+
+
+def test_the_studio_s_cookie_is_for_its_own_path_alone(studio):
+    app = create_studio(studio)
+    with TestClient(app, base_url="http://127.0.0.1:8766") as client:
+        answer = client.get(f"/s/{app.state.studio.token}")
+        pages = pages_of(answer)
+        assert f"Path={pages};" in answer.headers["set-cookie"]
+        assert len(pages) > 30
+        for path in ("/", "/api/studio"):
+            assert client.get(path).status_code == 401
+            assert client.get(pages + path).status_code == 200

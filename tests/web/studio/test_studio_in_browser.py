@@ -32,7 +32,7 @@ from actc.web.studio.server import create_studio
 from tests.graph.servers import oxigraph
 from tests.web.browser.conftest import PHONE, READY, saved, wait_for
 from tests.web.browser.test_axe import DARK_PHONE, look, look_at_both
-from tests.web.studio.conftest import BYTES, Command, run_to_its_end
+from tests.web.studio.conftest import BYTES, Command, enter, run_to_its_end
 from tests.web.studio.test_decide_routes import triples_in
 
 WORKS = 120_000  # milliseconds that a run may take on a busy machine
@@ -46,6 +46,7 @@ class Served:
         listener = socket.create_server(("127.0.0.1", 0))
         self.folder, self.origin = folder, f"http://127.0.0.1:{listener.getsockname()[1]}"
         self.link = f"{self.origin}/s/{app.state.studio.token}"
+        self.place = self.origin + app.state.studio.place
         self.server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]})
         self.thread.start()
@@ -155,6 +156,7 @@ def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
     desk = page.context.new_page()
     desk.goto(address)
     judge(desk, true_facts, 4, lambda said: desk.keyboard.press(said[0]))
+    assert page.url.partition("#")[0] == studio.origin + desk.get_attribute("#back", "href").partition("#")[0]
     desk.close()
     phone = new_page(**PHONE)
     phone.goto(address)
@@ -205,7 +207,7 @@ def judge_all(home: Path, completed: Path, true_facts: set[tuple[str, str, str]]
     session = Session(home / "studio" / "families" / "result" / "session")
     judge_in(session, true_facts, 10)
     with TestClient(app, base_url="http://127.0.0.1:8766") as client:
-        client.get(f"/s/{app.state.studio.token}")
+        enter(client)
         run_to_its_end(client, "families", "decide")
         session.set_budget(12)
         Planner(session).step()
@@ -252,7 +254,7 @@ def numbers_in(text: str) -> list[int]:
 
 def test_the_slider_moves_the_table_the_relations_and_the_pictures_alike(judged_studio):
     studio, page = judged_studio(viewport={"width": 1280, "height": 900})
-    page.goto(f"{studio.origin}/project/families#decide")
+    page.goto(f"{studio.place}/project/families#decide")
     page.wait_for_selector("#multiples svg")
     found = []
     for precision in (None, 70, 99):
@@ -278,7 +280,7 @@ def rows_shown(page: Page) -> list[str]:
 
 def test_the_list_stands_still_under_the_keyboard_and_every_key_answers_the_fact_that_was_read(judged_studio):
     studio, page = judged_studio(viewport={"width": 1280, "height": 900})
-    page.goto(f"{studio.origin}/project/families#decide")
+    page.goto(f"{studio.place}/project/families#decide")
     page.wait_for_selector("#rows tr")
     page.wait_for_timeout(300)
     tab_to(page, "#rows tr")
@@ -307,7 +309,7 @@ def test_the_list_stands_still_under_the_keyboard_and_every_key_answers_the_fact
 
 def test_nothing_is_taken_within_a_quarter_of_a_second_of_a_change(judged_studio):
     studio, page = judged_studio(viewport={"width": 1280, "height": 900})
-    page.goto(f"{studio.origin}/project/families#decide")
+    page.goto(f"{studio.place}/project/families#decide")
     page.wait_for_selector("#rows tr")
     page.wait_for_timeout(300)
     session = Session(studio.folder / "families" / "result" / "session")
@@ -328,7 +330,7 @@ def test_nothing_is_taken_within_a_quarter_of_a_second_of_a_change(judged_studio
 
 def test_back_leads_to_the_tab_before(judged_studio):
     studio, page = judged_studio()
-    page.goto(f"{studio.origin}/project/families#data")
+    page.goto(f"{studio.place}/project/families#data")
     page.click("#tab-people")
     page.click("#tab-take")
     page.go_back()
@@ -361,7 +363,7 @@ def test_the_way_by_keys_alone(judged_studio, families, true_facts):
     page.keyboard.press("Enter")
     wait_for(lambda: list_runs(studio.folder / "keys")[0].state == "cancelled")
 
-    page.goto(studio.origin)
+    page.goto(studio.place + "/")
     tab_to(page, "#projects a[href$=families]")
     page.keyboard.press("Enter")
     page.wait_for_url("**/project/families*")
@@ -415,13 +417,13 @@ def test_axe_finds_nothing_on_any_page_of_the_studio(judged_studio):
     page.wait_for_selector("#ask[open]")
     look(page, "asked whether to delete")
     page.click("#ask [data-close] >> nth=1")
-    page.goto(f"{studio.origin}/project/empty")
+    page.goto(f"{studio.place}/project/empty")
     next_is(page, "data")
     look(page, "nothing yet")
-    page.goto(f"{studio.origin}/project/broken#run")
+    page.goto(f"{studio.place}/project/broken#run")
     page.wait_for_selector("#runs pre")
     look(page, "a run that failed")
-    page.goto(f"{studio.origin}/project/families#data")
+    page.goto(f"{studio.place}/project/families#data")
     page.wait_for_selector("#card:not([hidden])")
     page.click("#from-store summary")
     look(page, "data")
@@ -449,7 +451,7 @@ def test_axe_finds_nothing_on_any_page_of_the_studio(judged_studio):
     look(page, "report")
     page.click("nav a")
     page.wait_for_url("**/project/families#take")
-    page.goto(f"{studio.origin}/project/none")
+    page.goto(f"{studio.place}/project/none")
     look(page, "no such project")
 
 
@@ -473,7 +475,7 @@ def test_no_page_is_wider_than_its_screen_and_hostile_names_do_nothing(judged_st
     for width, style in SCREENS:
         page.set_viewport_size({"width": width, "height": 800})
         for place, ready in READY_WHEN.items():
-            page.goto(f"{studio.origin}/{place}")
+            page.goto(f"{studio.place}/{place}")
             page.evaluate(f"document.documentElement.{style}")
             page.wait_for_selector(ready)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (place, style)
@@ -481,7 +483,7 @@ def test_no_page_is_wider_than_its_screen_and_hostile_names_do_nothing(judged_st
     (tmp_path / "graph.tsv").write_text("\n".join(rows), encoding="utf-8")
     page.set_viewport_size({"width": 320, "height": 700})
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
-    page.goto(studio.origin)
+    page.goto(studio.place + "/")
     page.fill("#new-title", HOSTILE[0])
     drop(page, tmp_path / "graph.tsv")
     page.wait_for_selector("#card:not([hidden])")
@@ -494,7 +496,7 @@ def run_to_its_end_of(studio: Served, name: str) -> None:
     """Decide in a project as another window would, and wait until that is done."""
     app = create_studio(studio.folder)
     with TestClient(app, base_url="http://127.0.0.1:8766") as client:
-        client.get(f"/s/{app.state.studio.token}")
+        enter(client)
         run_to_its_end(client, name, "decide")
 
 
@@ -509,7 +511,7 @@ def run_ends(studio: Served | Command, number: int, state: str = "done") -> None
 def test_what_is_decided_is_looked_at_published_and_withdrawn(judged_studio):
     with oxigraph() as store:
         studio, page = judged_studio()
-        page.goto(f"{studio.origin}/project/families#take")
+        page.goto(f"{studio.place}/project/families#take")
         page.wait_for_selector("#takes a")
         page.fill("#to", f"sparql:{store}/update")
         page.fill("#into", "http://example.org/decided")

@@ -45,8 +45,13 @@ class Studio:
 
     @property
     def cookie(self) -> str:
-        """The name of its cookie: studios on other ports of the machine have other names."""
+        """The name of its cookie."""
         return f"actc_studio_{hashlib.sha256(self.token.encode()).hexdigest()[:8]}"
+
+    @property
+    def place(self) -> str:
+        """Where its pages are: a cookie of a path that nobody can guess goes to no other port."""
+        return f"/{hashlib.sha256(f'place {self.token}'.encode()).hexdigest()[:32]}"
 
     def opens(self, token: str) -> bool:
         """Say whether a token is the right one, in constant time."""

@@ -130,3 +130,4 @@ letClose(at("qr"));
 for (const start of [startData, startRuns, startPeople, startDecide, startTake]) start();
 openTab(location.hash.slice(1).split("?")[0]);
 keepFresh();
+localStorage.setItem("studio", new URL("..", location.href).pathname); // for the way back from a page on which people judge

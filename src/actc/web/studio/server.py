@@ -370,7 +370,7 @@ async def enter(request: Request, token: Annotated[str, InPath(max_length=64)]) 
     studio: Studio = request.app.state.studio
     if not studio.opens(token):
         raise HTTPException(404, "This link is not valid. The terminal in which the studio runs shows the right one.")
-    return welcome(request, studio.cookie, token, "", "/")
+    return welcome(request, studio.cookie, token, studio.place, "/")
 
 
 def create_studio(folder: Any, host: str = "127.0.0.1") -> FastAPI:
@@ -394,7 +394,7 @@ def create_studio(folder: Any, host: str = "127.0.0.1") -> FastAPI:
     app = FastAPI(title="actc studio", version=__version__, openapi_url=None, lifespan=running)
     app.state.studio = studio
     app.state.files = read_files("actc.web", "actc.web.studio")
-    app.add_middleware(Gate, hosts=loopback_names(host), uploads=MOST_UPLOAD)
+    app.add_middleware(Gate, hosts=loopback_names(host), uploads=MOST_UPLOAD, place=studio.place)
     for router in (ROUTES, deciding, PAGES):
         app.include_router(router)
     app.mount(PREFIX.rstrip("/"), sessions)

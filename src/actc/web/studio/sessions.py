@@ -108,7 +108,7 @@ class Sessions:
                         session.change(name, getattr(options, name))
                 ending.enter_context(planning(folder, lambda sentence: None))  # the owner's page tells of trouble
                 tab = "people" if key.endswith(AUDIT) else "decide"
-                back = f"/project/{key.removesuffix(AUDIT)}#{tab}"
+                back = f"project/{key.removesuffix(AUDIT)}#{tab}"
                 app = create_app(session, self.host, PREFIX + key, back)
                 self._open[key] = Served(session, app, version, ending, now)
             self._open[key].asked = now
