@@ -80,8 +80,9 @@ def take(browser: Browser, studio: Command, out: Path) -> None:
         page.goto(studio.link)
         page.wait_for_selector("#projects li")
         save(page, f"home-{look}", out)
+        home = page.url
         for tab, ready in READY.items():
-            page.goto(f"{studio.origin}/project/families#{tab}")
+            page.goto(f"{home}project/families#{tab}")
             page.reload()
             page.wait_for_selector(ready)
             page.wait_for_timeout(1000)
