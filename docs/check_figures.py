@@ -2,8 +2,8 @@
 
 figures.sql, beside this file, says which figure stands where. A claim is a comment and the query below it::
 
-    -- docs/trust.md: those by head in {:.0f}% or more
-    SELECT floor(100 * min(coverage)) FROM 'benchmarks/trust/audit.csv' WHERE design = 'head';
+    -- docs/trust.md: at most {:.0f} answers
+    SELECT ceil(max(answers)) FROM 'benchmarks/real/audit.csv';
 
 Every row of the answer fills the text (Python's format), and the page must say that, line breaks aside. A claim without
 a figure holds where everything in the answer is true. A query may stand below several claims; one below none (a view

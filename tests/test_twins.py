@@ -81,8 +81,8 @@ SAME = {
         lambda home, out: actc.write_report(home / "thresholds.json", out / "page.html", json_out=out / "report.json"),
     ),
     "audit": (
-        lambda home, out: ["scores.tsv", "--count", 9, "--by", "relation", "--out", out / "slice.tsv"],
-        lambda home, out: actc.draw_audit(home / "scores.tsv", out / "slice.tsv", count=9, design="relation"),
+        lambda home, out: ["scores.tsv", "--count", 9, "--out", out / "slice.tsv"],
+        lambda home, out: actc.draw_audit(home / "scores.tsv", out / "slice.tsv", count=9),
     ),
     "export": (
         lambda home, out: ["session", "--labels", out / "l.tsv", "--thresholds", out / "t.json"],
@@ -128,7 +128,7 @@ def test_a_function_writes_what_its_command_writes(home, tmp_path, name):
 
 def test_an_audit_and_an_import_by_function(home, tmp_path):
     found = actc.audit_accepted(home / "scores.tsv", home / "labels.tsv", target=0.01)
-    assert (found.audit.judged, found.more) == (80, 0)
+    assert (found.judged, found.more) == (80, 0)
     shutil.copytree(home / "session", tmp_path / "session")
     assert actc.import_judgements(tmp_path / "session", home / "labels.tsv", annotator="Bob").added == 80
     assert actc.import_judgements(tmp_path / "session", home / "labels.tsv", annotator="Bob").added == 0
@@ -219,7 +219,7 @@ def test_the_report_of_a_session_s_thresholds_leads_back_to_its_people(home, tmp
     [
         (lambda home: actc.calibrate(home / "scores.tsv", method="localopt-acc"), "needs annotations: give a file"),
         (lambda home: actc.calibrate(home / "scores.tsv", picks="randm"), "Did you mean 'random'"),
-        (lambda home: actc.draw_audit(home / "scores.tsv", None), "Give --out to draw a slice"),
+        (lambda home: actc.draw_audit(home / "scores.tsv", None), "Give --out to draw"),
         (lambda home: actc.run_demo(home / "scores.tsv"), "is a file; give the name of a folder"),
         (
             lambda home: actc.propose_candidates(home / "graph.tsv", home / "c.tsv", model=home / "model", best=0),

@@ -21,7 +21,6 @@ import numpy as np
 from actc.bench.cells import read_cell
 from actc.data.triples import Annotations, BoolArray, FloatArray, ScoredTriples
 from actc.decide.case import Case
-from actc.decide.intervals import clopper_pearson
 from actc.decide.judge_answers import JudgeAnswers
 
 CELLS = {
@@ -114,12 +113,14 @@ def measure(
     name: str, pool: ScoredTriples, truth: BoolArray, known: Any, repeat: int, count: int, graded: bool
 ) -> list[dict[str, Any]]:
     """Return the rows of one draw of people's answers, one for each judge, with and without it, and quantity."""
+    from scipy.stats import binomtest
+
     random = np.random.default_rng([16, repeat])
     rows = random.permutation(len(pool))[:count]
     answers = Annotations(rows, truth[rows]).drawn_at_random(pool)
     plain = Case(pool, answers, known, "pooled-evidence-rndm:move=false")
     took = plain.foreseen >= 0.5
-    alone = clopper_pearson(int((took == answers.labels).sum()), count)  # of accuracy, by people's answers and no model
+    alone = binomtest(int((took == answers.labels).sum()), count).proportion_ci(0.9)  # by people's answers alone
     found = []
     for quality, reading, judged in judges(pool, truth, random, graded):
         case = Case(pool, answers, known, plain.method, judged, fitted=plain.fit)

@@ -76,7 +76,7 @@ def test_an_audit_from_the_slice_to_the_certificate(folder):
     _, labels = folder
     run(*CALIBRATE, "--picks", "random", "--precision", 0.8, "--quiet")
     run("decide", "thresholds.json", "scores.tsv", "--out", "accepted.tsv", "--quiet")
-    assert "drawn" in run("audit", "accepted.tsv", "--count", 60, "--out", "slice.tsv")
+    assert "drawn" in run("audit", "accepted.tsv", "--target", 0.6, "--count", 60, "--out", "slice.tsv")
     accepted, part = read_scored("accepted.tsv")[0], read_scored("slice.tsv")[0]
     pool = folder[0]
     rows = pool.find(*zip(*(part.triple(row) for row in range(len(part))), strict=True))
@@ -85,6 +85,11 @@ def test_an_audit_from_the_slice_to_the_certificate(folder):
     output = run(*judged, "--target", 0.6)
     assert f"{len(accepted):,} are accepted in all" in output
     assert "Certified: at least 0.6" in output
+    output = run(*judged, "--within", 0.02, "--count", 20, "--out", "more.tsv")
+    assert "more answers" in output
+    more = read_scored("more.tsv")[0]
+    assert len(more) == 20
+    assert not more.contains(part).any()
     write_labels("judged.tsv", pool, rows, np.zeros_like(labels))
     output = run(*judged, "--target", 0.6)
     assert "out of reach" in output
@@ -108,7 +113,7 @@ def test_thresholds_of_a_sample_can_be_reported_on(folder, monkeypatch):
         ((*CALIBRATE, "--picks", "randm"), "'random'"),
         ((*CALIBRATE, "--method", "localopt-acc", "--precision", 0.9), "localopt-acc|pooled"),
         (("audit", "scores.tsv"), "--out"),
-        (("audit", "scores.tsv", "--by", "heads", "--out", "x.tsv"), "'head'"),
+        (("audit", "scores.tsv", "--within", 5, "--out", "x.tsv"), "5"),
         (("report", "missing.json"), "missing.json"),
     ],
 )

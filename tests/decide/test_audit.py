@@ -1,114 +1,150 @@
-"""The audit: slices are drawn as they say, and the answers are read as the slice was drawn."""
+"""The audit: draws are random in each stratum, the interval holds the truth, and it says when it is done."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import betabinom, binomtest
 
 from actc import Annotations, ScoredTriples
-from actc.decide.audit import DESIGNS, answers_to_certify, assess, draw_slice
-from actc.decide.intervals import anytime
-from actc.errors import ChoiceError, OptionError
+from actc.decide.audit import LEAST, Goal, answers_for, anytime, assess, draw_next, find_strata, wilson
+from actc.errors import OptionError
+
+NOTHING = Annotations()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def accepted():
+    """900 facts of three relations, one of them rare, each with a score of its own."""
     size = 900
-    return ScoredTriples.from_columns(
-        [f"h{i // 3}" for i in range(size)],
-        [f"r{i % 4 * i % 4}" for i in range(size)],
-        map(str, range(size)),
-        range(size),
-    )
+    relations = np.where(np.arange(size) % 300 == 0, "rare", np.where(np.arange(size) % 4 == 0, "small", "large"))
+    return ScoredTriples.from_columns(map(str, range(size)), relations, map(str, range(size)), range(size))
 
 
-@pytest.mark.parametrize("design", DESIGNS)
-def test_a_slice_never_repeats_and_every_triple_can_be_in_it(accepted, design):
-    random = np.random.default_rng(0)
+def answered(rows, labels) -> Annotations:
+    return Annotations(rows, np.asarray(labels)[rows])
+
+
+def test_strata_are_relations_the_rare_ones_together_and_halves_by_score(accepted):
+    codes = find_strata(accepted)
+    names = np.array(accepted.relation_names, dtype=object)[accepted.relations]
+    for code in np.unique(codes):
+        assert len({name == "large" for name in names[codes == code]}) == 1
+    large = np.unique(codes[names == "large"], return_counts=True)[1]
+    assert len(large) == 2
+    assert abs(np.diff(large)) <= 1
+    alike = find_strata(accepted.with_scores(np.zeros(len(accepted))))
+    assert len(np.unique(alike)) == 2
+    assert set(alike[names == "rare"]) == set(alike[names == "small"])
+
+
+def test_no_fact_is_drawn_twice_and_each_can_be(accepted):
     drawn = np.zeros(len(accepted))
-    for _ in range(200):
-        rows = draw_slice(accepted, 60, design, random)
-        assert len(np.unique(rows)) == len(rows)
-        assert 60 <= len(rows) <= 62
+    for seed in range(200):
+        rows = draw_next(accepted, NOTHING, 60, np.random.default_rng(seed))
+        assert len(np.unique(rows)) == 60
         drawn[rows] += 1
     assert drawn.min() >= 1
-    assert drawn.mean() == pytest.approx(200 * 60 / 900, rel=0.05)
+    assert draw_next(accepted, NOTHING, 10_000, np.random.default_rng(0)).size == len(accepted)
 
 
-def test_a_slice_by_relation_has_every_relation_in_proportion(accepted):
-    rows = draw_slice(accepted, 90, "relation", np.random.default_rng(0))
-    judged = np.bincount(accepted.relations[rows], minlength=len(accepted.relation_names))
-    assert np.abs(judged - accepted.relation_counts / 10).max() <= 1
+def test_first_draws_are_in_proportion_and_later_ones_go_where_answers_differ(accepted):
+    codes, random = find_strata(accepted), np.random.default_rng(0)
+    rows = draw_next(accepted, NOTHING, 90, random)
+    expected = np.bincount(codes) / 10
+    assert np.abs(np.bincount(codes[rows]) - expected).max() <= 1
+    labels = (codes != codes[rows[0]]) | (np.arange(len(codes)) % 2 == 0)  # one stratum has errors
+    more = draw_next(accepted, answered(rows, labels), 90, random)
+    assert not np.isin(more, rows).any()
+    share = np.mean(codes[more] == codes[rows[0]])
+    assert share > 1.2 * np.mean(codes == codes[rows[0]])
 
 
-def test_a_rare_relation_has_one_triple_in_the_slice():
-    relations = ["common"] * 500 + ["rare"] * 2 + ["rarer"]
-    accepted = ScoredTriples.from_columns([f"h{i}" for i in range(503)], relations, ["t"] * 503, range(503))
-    rows = draw_slice(accepted, 20, "relation", np.random.default_rng(0))
-    assert np.bincount(accepted.relations[rows]).tolist() == [18, 1, 1]
+def test_draws_that_wait_for_an_answer_are_not_drawn_again(accepted):
+    random = np.random.default_rng(0)
+    first = draw_next(accepted, NOTHING, 50, random)
+    assert not np.isin(draw_next(accepted, NOTHING, 850, random, besides=first), first).any()
 
 
-def test_a_slice_by_head_takes_whole_entities(accepted):
-    rows = draw_slice(accepted, 50, "head", np.random.default_rng(0))
-    heads, count = np.unique(accepted.heads[rows], return_counts=True)
-    assert (count == np.bincount(accepted.heads)[heads]).all()
+@given(st.integers(1, 200).flatmap(lambda judged: st.tuples(st.integers(0, judged), st.just(judged))))
+def test_one_stratum_has_wilson_s_interval(count):
+    trues, judged = count
+    found = binomtest(trues, judged).proportion_ci(0.9, method="wilson")
+    assert wilson(trues / judged, judged, 0.9) == pytest.approx(tuple(found), abs=1e-9)
 
 
-def test_an_entity_judged_in_part_does_not_count(accepted):
-    rows = draw_slice(accepted, 30, "head", np.random.default_rng(0))
-    whole = assess(accepted, Annotations(rows, np.ones(len(rows))), "head")
-    partly = assess(accepted, Annotations(rows[:-1], np.ones(len(rows) - 1)), "head")
-    assert whole.judged == len(rows)
-    assert partly.judged == len(rows) - 3
+@given(st.integers(1, 300).flatmap(lambda judged: st.tuples(st.integers(0, judged), st.just(judged))))
+def test_anytime_bounds_are_where_prior_over_posterior_reaches_its_limit(count):
+    (trues, judged), level = count, 0.9
+    total = judged + 100
+    possible = np.arange(total + 1)
+    posterior = betabinom.pmf(possible - trues, total - judged, trues + 1, judged - trues + 1)
+    low, high = anytime(trues, judged, level, total)
+    # A count that is at the limit exactly may fall on either side of it.
+    kept = [possible[posterior * (total + 1) > (1 - level) * slack] / total for slack in (1 - 1e-9, 1 + 1e-9)]
+    assert low in (pytest.approx(kept[0][0]), pytest.approx(kept[1][0]))
+    assert high in (pytest.approx(kept[0][-1]), pytest.approx(kept[1][-1]))
 
 
-def test_the_designs_agree_on_the_share_when_everything_is_judged(accepted):
-    truth = np.random.default_rng(1).random(len(accepted)) < 0.85
-    everything = Annotations(np.arange(len(accepted)), truth)
-    for design in DESIGNS:
-        audit = assess(accepted, everything, design)
-        assert audit.share == pytest.approx(truth.mean())
-        assert audit.interval.low <= truth.mean() <= audit.interval.high
-    assert assess(accepted, everything).interval == pytest.approx((truth.mean(), truth.mean()))
+@pytest.mark.parametrize("spread", [0.0, 0.4])
+def test_the_interval_holds_the_truth_when_the_audit_says_that_it_is_done(accepted, spread):
+    goal, codes = Goal(0.06), find_strata(accepted)
+    shares = np.clip(0.9 - spread * (codes == 0), 0, 1)
+    held = []
+    for seed in range(100):
+        random = np.random.default_rng(seed)
+        labels, answers = random.random(len(accepted)) < shares, NOTHING
+        while (found := assess(accepted, answers, goal)).more != 0:
+            rows = draw_next(accepted, answers, 10, random, goal)
+            answers = Annotations(np.append(answers.rows, rows), np.append(answers.labels, labels[rows]))
+        assert found.judged >= LEAST
+        assert found.share.high - found.share.low <= 0.12
+        held.append(found.share.low <= labels.mean() <= found.share.high)
+    assert np.mean(held) >= 0.83  # 90%, less what 100 runs may miss by chance
 
 
-def test_the_answers_that_are_said_to_certify_do_certify(accepted):
-    rows = draw_slice(accepted, 40, "simple", np.random.default_rng(0))
-    audit = assess(accepted, Annotations(rows, np.arange(40) % 20 > 0))
-    more = answers_to_certify(audit, 0.85)
-    assert audit.interval.low < 0.85
-    grown = draw_slice(accepted, 40 + more, "simple", np.random.default_rng(0))
-    assert assess(accepted, Annotations(grown, np.arange(40 + more) % 20 > 0)).interval.low >= 0.845
-    assert answers_to_certify(audit, 0.5) == 0
-    assert answers_to_certify(audit, 0.95) is None  # what was seen so far is not above it
-    assert answers_to_certify(audit, 0.96) is None
+def test_it_says_about_how_many_answers_are_missing(accepted):
+    random, labels = np.random.default_rng(0), np.arange(len(accepted)) % 10 > 0
+    first = answered(draw_next(accepted, NOTHING, 40, random), labels)
+    found = assess(accepted, first, Goal(0.05))
+    assert 20 < found.more < 120
+    rows = draw_next(accepted, first, found.more, random)
+    more = Annotations(np.append(first.rows, rows), np.append(first.labels, labels[rows]))
+    assert assess(accepted, more, Goal(0.05)).more <= 20
+    assert 200 < assess(accepted, NOTHING, Goal(0.05)).more < 272  # whatever the answers will be
 
 
-def test_answers_that_are_worth_less_certify_later(accepted):
-    """Three answers on one entity, all alike, are worth one: three times as many are needed."""
-    rows = draw_slice(accepted, 60, "head", np.random.default_rng(0))
-    entity = np.unique(accepted.heads[rows], return_inverse=True)[1]
-    alike = assess(accepted, Annotations(rows, entity % 10 > 0), "head")
-    assert alike.effective < 30
-    simple = assess(accepted, Annotations(rows, entity % 10 > 0))
-    assert answers_to_certify(alike, 0.8) > 1.5 * answers_to_certify(simple, 0.8)
+def test_when_everything_is_judged_the_share_is_known(accepted):
+    labels = np.random.default_rng(1).random(len(accepted)) < 0.85
+    everything = answered(np.arange(len(accepted)), labels)
+    for goal in (Goal(), Goal(target=0.5)):
+        found = assess(accepted, everything, goal)
+        assert (found.share.low, found.share.middle, found.share.high) == pytest.approx((labels.mean(),) * 3, abs=1e-4)
+        assert found.more == 0
 
 
-@pytest.mark.parametrize("target", [0.85, 0.9])
-def test_fewer_answers_than_are_said_to_certify_do_not(accepted, target):
-    rows = draw_slice(accepted, 40, "simple", np.random.default_rng(0))
-    audit = assess(accepted, Annotations(rows, np.arange(40) % 20 > 0))
-    count = 40 + answers_to_certify(audit, target)
-    low = [anytime(round(0.95 * n), n, 0.9, 900).low for n in (count - 1, count)]
-    assert low[0] < target <= low[1]
+def test_the_answers_that_are_said_to_certify_do_certify_and_one_less_does_not(accepted):
+    labels = np.arange(len(accepted)) % 20 > 0
+    rows = np.arange(40)
+    for target in (0.85, 0.9):
+        found = assess(accepted, answered(rows, labels), Goal(target=target))
+        assert found.share.low < target
+        count = 40 + found.more
+        low = [anytime(round(found.share.middle * n), n, 0.9, 900)[0] for n in (count - 1, count)]
+        assert low[0] < target <= low[1]
+    assert assess(accepted, answered(rows, labels), Goal(target=0.5)).more == 0
+    assert assess(accepted, answered(rows, labels), Goal(target=0.96)).more is None
+    assert answers_for(0.9, 0.95, 900) == pytest.approx(answers_for(0.9, 0.95, 10**6), rel=0.3)
 
 
-def test_a_design_that_does_not_exist_and_an_empty_slice_are_refused(accepted):
-    with pytest.raises(ChoiceError, match="'heads'.*'head'"):
-        draw_slice(accepted, 5, "heads", np.random.default_rng(0))
-    with pytest.raises(ChoiceError, match="relation"):
-        assess(accepted, Annotations(), "relations")
+@pytest.mark.parametrize("options", [{"within": 5}, {"within": 0}, {"target": 90}, {"level": 1}])
+def test_a_goal_that_cannot_be_is_refused(options):
     with pytest.raises(OptionError):
-        draw_slice(accepted, 0, "simple", np.random.default_rng(0))
+        Goal(**options)
+
+
+def test_an_empty_draw_is_refused(accepted):
     with pytest.raises(OptionError):
-        answers_to_certify(assess(accepted, Annotations()), 90)
+        draw_next(accepted, NOTHING, 0, np.random.default_rng(0))

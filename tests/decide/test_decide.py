@@ -151,18 +151,14 @@ CURVES = Curves(("knows", "likes"), -2.0, 2.0, np.array([[0, 0.25, 1], [0.5, 0.5
 
 @pytest.mark.parametrize("out", ["out.csv", "out.parquet", "out"])
 @pytest.mark.parametrize("best", [False, True])
-def test_probabilities_are_looked_up_and_averaged(tmp_path: Path, out: str, best: bool) -> None:
+def test_probabilities_are_looked_up(tmp_path: Path, out: str, best: bool) -> None:
     candidates = write_candidates(tmp_path / "in.parquet", [*ROWS, ("a", "knows", "d", 9.0)])
     decided = decide_candidates(THRESHOLDS, candidates, tmp_path / out, keep_all=True, best_only=best, curves=CURVES)
     rows = rows_of(tmp_path / out)
     codes = np.array([{"knows": 0, "likes": 1}.get(row[1], 2) for row in rows])
     expected = CURVES.look_up(np.array([row[3] for row in rows]), codes)
     assert [row[5] for row in rows] == expected.tolist()
-    accepted = np.array([row[6] for row in rows])
     assert decided.accepted.tolist() == [1 if best else 2, 1, 1]
-    means = [expected[accepted & (codes == code)].mean() for code in range(3)]
-    assert decided.expected_precision is not None
-    assert decided.expected_precision == pytest.approx(means)
 
 
 WORDS = Exceptions(
@@ -216,14 +212,6 @@ def test_the_best_tail_is_the_one_somebody_called_true_and_never_one_called_fals
     decide_candidates(with_words(words=words), candidates, tmp_path / "out.tsv", keep_all=keep_all, best_only=True)
     accepted = [row for row in rows_of(tmp_path / "out.tsv") if not keep_all or row[5]]
     assert [(*row[:3], row[-1]) for row in accepted] == [("a", "knows", "d", "method"), ("f", "knows", "h", "person")]
-
-
-def test_the_expected_precision_of_nothing_is_unknown(tmp_path: Path) -> None:
-    candidates = write_candidates(tmp_path / "in.parquet", ROWS[:2])
-    thresholds = Thresholds(("knows",), np.array([np.inf]), 0.0, np.array([True]))
-    decided = decide_candidates(thresholds, candidates, tmp_path / "out", curves=CURVES)
-    assert decided.expected_precision is not None
-    assert np.isnan(decided.expected_precision).tolist() == [True]
 
 
 BAD = {

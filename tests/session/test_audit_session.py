@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from actc.data.files import write_scored
 from actc.data.parts import read_candidates
-from actc.decide.audit import assess, draw_slice
-from actc.errors import ChoiceError, OptionError
+from actc.decide.audit import LEAST, assess
+from actc.errors import OptionError
 from actc.session import Judgement, Session, Settings
 from actc.session.audit_plan import AuditPlanner, assess_session
 from actc.session.find_case import find_case
@@ -45,15 +44,24 @@ def judge(audit: Session, count: int, said: str = "true") -> list[int]:
     return asked
 
 
-def test_the_slice_of_what_is_accepted_is_asked_in_the_order_in_which_it_was_drawn(judged, tmp_path):
+def test_what_is_asked_is_drawn_from_what_is_accepted(judged, tmp_path):
     audit = start_audit(judged, count=30, seed=7)
     write_accepted(find_case(judged), tmp_path / "accepted.tsv")
     accepted = read_candidates(tmp_path / "accepted.tsv")
-    drawn = draw_slice(accepted, 30, "simple", np.random.default_rng(7))
-    tasks = audit.ask(audit.annotator("ada"), 30)
-    assert [(task.head, task.relation, task.tail) for task in tasks] == [accepted.triple(row) for row in drawn.tolist()]
+    asked = audit.read_pool().take(judge(audit, 30))
+    assert len(asked) == 30
+    assert accepted.contains(asked).all()
     assert audit.folder == judged.folder / "audit"
     assert audit.settings.title == "Audit of Births"
+
+
+def test_an_audit_ends_when_the_share_is_known_well_enough(judged):
+    audit = start_audit(judged, within=0.1)
+    asked = judge(audit, 200)
+    assert len(set(asked)) == len(asked) == LEAST  # all are true
+    share = assess_session(audit).share
+    assert share.high - share.low <= 0.2
+    assert what_is_left(audit, audit.annotator("ada")) == "certified"
 
 
 def test_an_audit_of_a_promise_draws_from_what_was_accepted_under_it(judged, tmp_path):
@@ -72,7 +80,7 @@ def test_answers_say_how_many_are_true_without_any_model(judged):
     asked = judge(audit, 5) + judge(audit, 1, "false")
     found = assess_session(audit)
     assert (found.judged, found.trues, found.total) == (6, 5, audit.settings.triples)
-    assert found.interval == assess(audit.read_pool(), audit.annotations()).interval
+    assert found.share == assess(audit.read_pool(), audit.annotations()).share
     assert len(set(asked)) == 6
 
 
@@ -94,11 +102,6 @@ def test_without_a_target_it_ends_with_the_slice(judged):
     assert what_is_left(audit, audit.annotator("ada")) == "spent"
 
 
-def test_a_slice_within_relations_is_not_ended_early(judged):
-    audit = start_audit(judged, count=40, design="relation", target=0.1)
-    assert len(judge(audit, 100)) == 40
-
-
 def test_what_nobody_was_sure_of_counts_as_not_true(judged):
     audit = start_audit(judged, count=20)
     judge(audit, 1, "unsure")
@@ -113,7 +116,7 @@ def test_the_same_command_goes_on_with_the_audit_there_is(judged):
     assert len(again.annotations()) == 3
 
 
-@pytest.mark.parametrize(("options", "error"), [({"target": 2.0}, OptionError), ({"design": "x"}, ChoiceError)])
+@pytest.mark.parametrize(("options", "error"), [({"target": 2.0}, OptionError), ({"within": 7}, OptionError)])
 def test_what_cannot_be_audited_is_refused_and_nothing_is_made(judged, options, error):
     with pytest.raises(error):
         start_audit(judged, **options)

@@ -125,7 +125,7 @@ def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, quie
     with progress_bar("Deciding", quiet) as advance:
         decided = decide_candidates(calibration, candidates, out, progress=advance, **options)
     if not quiet:
-        print_decided(decided, calibration.thresholds, out)
+        print_decided(decided, calibration, out)
 
 
 COMMANDS = [demo_command, methods_command, calibrate_command, decide_command]

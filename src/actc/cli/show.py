@@ -19,7 +19,6 @@ from actc.bench.rows import Row
 from actc.bench.sample.demo import Demo
 from actc.data.calibration import Calibration, Promised
 from actc.data.constraints import Constraints
-from actc.data.triples import Thresholds
 from actc.decide.plan import Decided
 
 MOST_RELATIONS = 30  # a longer table helps nobody on a terminal; the file has them all
@@ -176,18 +175,14 @@ def print_constraints(found: Constraints, out: Path | None) -> None:
         screen.print(f"Written: {out}. Edit the column use (hard, soft, no), and give it with --constraints.")
 
 
-def print_decided(decided: Decided, thresholds: Thresholds, out: str | Path) -> None:
+def print_decided(decided: Decided, calibration: Calibration, out: str | Path) -> None:
     """Print what became of the candidates of the largest relations, and of all."""
-    precision = decided.expected_precision
+    thresholds, precision = calibration.thresholds, calibration.accepted_precision
     known = set(thresholds.relation_names)
     strange = [i for i, name in enumerate(decided.relation_names) if name not in known]
-    table = new_table(
-        "relation", "threshold", "candidates", "accepted", *([] if precision is None else ["expect true"])
-    )
+    table = new_table("relation", "threshold", "candidates", "accepted")
     for i in np.argsort(-decided.candidates, kind="stable")[:MOST_RELATIONS].tolist():
         counts = [f"{decided.candidates[i]:,}", f"{decided.accepted[i]:,}"]
-        if precision is not None:
-            counts.append(f"{100 * precision[i]:.1f}%" if decided.accepted[i] else "-")
         mark = "" if decided.relation_names[i] in known else " *"
         table.add_row(decided.relation_names[i], f"{_write_cut(decided.cuts[i])}{mark}", *counts)
     screen = console()
@@ -200,12 +195,15 @@ def print_decided(decided: Decided, thresholds: Thresholds, out: str | Path) -> 
             f"{decided.candidates[strange].sum():,}): they get the default threshold, {_write_cut(thresholds.default)}."
         )
     accepted, candidates = decided.accepted.sum(), decided.candidates.sum()
-    expected = ""
-    if precision is not None and accepted:
-        expected = f"{np.nansum(precision * decided.accepted) / accepted:.1%} of them are expected to be true. "
     if decided.held is not None:
         screen.print(f"{decided.held.sum():,} candidates are held back by constraints; --all shows which.")
-    screen.print(f"{accepted:,} of {candidates:,} candidates are accepted. {expected}Written: {out}")
+    screen.print(f"{accepted:,} of {candidates:,} candidates are accepted. Written: {out}")
+    if precision is not None:
+        low, middle, high = precision
+        screen.print(
+            "Precision of what is accepted of the candidates that the thresholds were found on: "
+            f"{middle:.1%} ({low:.1%} to {high:.1%})."
+        )
 
 
 def print_paper(page: Path) -> None:

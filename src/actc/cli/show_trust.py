@@ -8,9 +8,9 @@ from pathlib import Path
 from rich.text import Text
 
 from actc.cli.show import MOST_RELATIONS, console, new_table
-from actc.decide.audit import write_verdict
+from actc.data.triples import ScoredTriples
+from actc.decide.audit import Audit, describe_audit
 from actc.decide.report import Report, tell_needed
-from actc.session.examine import AuditResult, AuditSlice
 
 
 def print_report(report: Report, written: Sequence[Path]) -> None:
@@ -33,28 +33,15 @@ def print_report(report: Report, written: Sequence[Path]) -> None:
     screen.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True)
 
 
-def print_slice(drawn: AuditSlice, out: Path | None) -> None:
+def print_drawn(drawn: ScoredTriples, out: Path | None) -> None:
     """Say what was drawn."""
     screen = console()
-    screen.print(f"{len(drawn.rows):,} of {len(drawn.accepted):,} accepted triples drawn: {out}", soft_wrap=True)
-    screen.print("Judge them from the top: add a column label (1 or 0); give it back with --labels.")
+    screen.print(f"{len(drawn):,} accepted triples are drawn: {out}", soft_wrap=True)
+    screen.print("Judge them from the top: add a column label (1 or 0); give all answers back with --labels.")
 
 
-def print_audit(result: AuditResult) -> None:
+def print_audit(audit: Audit) -> None:
     """Print what the audit says."""
-    screen, audit, target = console(), result.audit, result.target
+    screen = console()
     screen.print(f"{audit.trues:,} of {audit.judged:,} judged triples are true; {audit.total:,} are accepted in all.")
-    table = new_table(f"bounds of the share of true ones ({audit.level:.0%})", "from", "to")
-    for name, (low, high) in audit.intervals.items():
-        table.add_row(_KINDS.get(name, name), f"{low:.1%}", f"{high:.1%}")
-    screen.print(table)
-    if target is not None:
-        screen.print(write_verdict(target, result.more))
-
-
-_KINDS = {
-    "anytime": "anytime: stop when you like",
-    "clopper-pearson": "clopper-pearson: exact, if the number of answers was fixed before",
-    "relation": "within each relation",
-    "head": "by head entity",
-}
+    screen.print(describe_audit(audit))

@@ -50,26 +50,20 @@ def report_command(
 @click.command(
     "audit",
     epilog=examples(
-        "actc audit my-session --target 0.9",
+        "actc audit my-session --within 0.05",
         "actc audit my-session --among accepted.tsv --target 0.9",
-        "actc audit accepted.tsv --count 100 --out slice.tsv",
-        "actc audit accepted.tsv --labels slice-judged.tsv --target 0.9",
+        "actc audit accepted.tsv --out first.tsv",
+        "actc audit accepted.tsv --labels judged.tsv --count 20 --out more.tsv",
     ),
 )
 @click.argument("accepted", type=PATH)
 @click.option("--among", type=PATH, help="Of a session: draw from this accepted.tsv, such as that of a promise.")
-@click.option("--count", default=100, show_default=True, help="How many answers to ask for.")
-@click.option(
-    "--by",
-    "design",
-    default="simple",
-    show_default=True,
-    help="How to draw: simple; relation (within each); head (all triples of some head entities).",
-)
+@click.option("--count", type=int, help="How many answers to ask for. [default: 100; of a session, what it takes]")
 @seed_option()
-@click.option("--out", type=PATH, help="Of a file: the slice to be judged. Of a session: the audit's folder.")
-@click.option("--labels", type=PATH, help="The judged slice: head, relation, tail, label (1 or 0).")
-@click.option("--target", type=float, help="The share of true triples to certify, such as 0.9.")
+@click.option("--out", type=PATH, help="Of a file: the draws to be judged. Of a session: the audit's folder.")
+@click.option("--labels", type=PATH, help="The judged draws: head, relation, tail, label (1 or 0).")
+@click.option("--within", default=0.05, show_default=True, help="Know the share of true triples to plus or minus this.")
+@click.option("--target", type=float, help="Certify this share of true triples instead, such as 0.9.")
 @click.option("--level", default=0.9, show_default=True, help="How sure the bounds should be.")
 @page_options
 @allow_method_option
@@ -78,8 +72,7 @@ def report_command(
 def audit_command(
     accepted: Path,
     among: Path | None,
-    count: int,
-    design: str,
+    count: int | None,
     seed: int,
     out: Path | None,
     labels: Path | None,
@@ -91,32 +84,39 @@ def audit_command(
     browser: bool,
     **rest: Any,
 ) -> None:
-    """Judge a random slice of accepted triples: how many are true, without any model.
+    """Judge random draws from accepted triples: how many are true, without any model.
 
     ACCEPTED is a session: what it accepts is judged on a page, which says when there are answers enough; the same
-    command goes on later. Or it is a file: without --labels, a slice is drawn and written to --out; with them, they
-    are read as the slice was drawn.
+    command goes on later. Or it is a file: draws are written to --out; with --labels it says what the answers show,
+    about how many more are needed, and --out draws more.
     """
     if (accepted / "judgements.sqlite").is_file() and labels is None:
         from actc.cli.show_session import print_audit_of
         from actc.session.start_audit import find_audit
 
-        chosen = {name: rest[name] for name in ("target", "level")}
-        audit = find_audit(accepted, out, among=among, count=count, design=design, seed=seed, **chosen)
+        session = find_audit(accepted, out, among=among, count=count, seed=seed, **rest)
         if not quiet:
-            print_audit_of(audit)
-        return serve_page(audit.folder, annotators, host, port, browser, quiet)
-    from actc.cli.show_trust import print_audit, print_slice
+            print_audit_of(session)
+        serve_page(session.folder, annotators, host, port, browser, quiet)
+        return
+    from actc.cli.show_trust import print_audit, print_drawn
+    from actc.decide.audit import Goal
     from actc.session.examine import audit_accepted, draw_audit
 
+    Goal(**rest)  # refuses what cannot be shown
     if among is not None:
         raise OptionError(f"--among: {accepted} is not a session; give one, or audit {among} itself.")
-    if labels is None:
-        claim_output(out, overwrite=overwrite, inputs=(accepted,))
-        drawn = draw_audit(accepted, out, count=count, design=design, seed=seed)
-        return None if quiet else print_slice(drawn, out)
-    result = audit_accepted(accepted, labels, design=design, **rest)
-    return None if quiet else print_audit(result)
+    if labels is not None:
+        audit = audit_accepted(accepted, labels, **rest)
+        if not quiet:
+            print_audit(audit)
+    if labels is None or out is not None:
+        claim_output(out, overwrite=overwrite, inputs=(accepted, *([] if labels is None else [labels])))
+        drawn = draw_audit(
+            accepted, out, labels, count=100 if count is None else count, target=rest["target"], seed=seed
+        )
+        if not quiet:
+            print_drawn(drawn, out)
 
 
 COMMANDS = [report_command, audit_command]

@@ -165,7 +165,7 @@ def _wrong_share(case: Case | None) -> list[float] | None:
     if case is None or not case.annotations.proves.any() or case.estimates is None:
         return None
     share = case.estimates.overall["true_share"]  # of what is sought
-    return None if share is None else share.rounded()
+    return None if share is None else [share.low, share.middle, share.high]
 
 
 def headline(report: dict[str, Any]) -> list[str]:

@@ -286,6 +286,7 @@ def _start_session(
         precision=plan.precision,
         confidence=plan.confidence,
         doubted=doubted,
+        candidates=len(ready.candidates),
     )
     known = None if ready.known is None else plan.out / "known.parquet"
     shown = known or as_table(plan.graph, plan.base, plan.out)

@@ -146,6 +146,8 @@ class Calibration:
         Draws of the accepted precision by facts that were held out of the graph, where nobody answered.
     constraints : Constraints
         What cannot be true together.
+    accepted_precision : list of float, optional
+        Lowest, middle and highest of the precision of what is accepted of the candidates that thresholds were found on.
     actc_version, created : str
         Which version of actc found the thresholds, and when.
     """
@@ -161,6 +163,7 @@ class Calibration:
     exceptions: Exceptions = field(default_factory=Exceptions)
     holdout: tuple[float, ...] = ()
     constraints: Constraints = field(default_factory=Constraints)
+    accepted_precision: list[float] | None = None
     actc_version: str = __version__
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -188,6 +191,7 @@ class Calibration:
             "exceptions": asdict(self.exceptions),
             "holdout": list(self.holdout),
             "constraints": self.constraints.columns(),
+            "accepted_precision": self.accepted_precision,
             "default": self.thresholds.default,
             "curves": None if curves is None else {"low": curves.low, "high": curves.high, "default": default},
         }
@@ -228,11 +232,19 @@ class Calibration:
                 _read_exceptions(content["exceptions"]),
                 tuple(float(draw) for draw in content["holdout"]),
                 Constraints.from_columns(content["constraints"]),
+                _read_precision(content["accepted_precision"]),
                 _text(content, "actc_version"),
                 _text(content, "created"),
             )
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise FileError(f"{path}: the thresholds are damaged ({type(error).__name__}: {error}).") from None
+
+
+def _read_precision(found: Any) -> list[float] | None:
+    if found is None:
+        return None
+    low, middle, high = map(float, found)
+    return [low, middle, high]
 
 
 def _read_content(path: Path) -> dict[str, Any]:

@@ -199,6 +199,7 @@ def describe_calibration(case: Case, sources: Sources) -> Calibration:
         Exceptions.of(case.target.take(spoken), decisions.accepted[spoken], decisions.by[spoken], told[spoken]),
         case.holdout,
         case.rules,
+        case.accepted_precision,
     )
 
 

@@ -6,7 +6,6 @@ at each by itself (a class of an end, a mirror that must be there). Nothing else
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,16 +39,14 @@ def carry_out(plan: DecisionPlan, tables: Tables) -> Decided:
         tables.put("answer", answers)
     tables.write(plan, has_answers, (20, 100))
     names, cuts, candidates, accepted, _ = zip(*counts, strict=True) if counts else ((),) * 5
-    means: Sequence[float] | None = None
     if plan.looks_back:
-        written = {name: (count, mean) for name, count, mean in tables.fetch(plan.count_written())}
-        accepted, means = zip(*(written.get(name, (0, np.nan)) for name in names), strict=True) if names else ((), ())
+        written = dict(tables.fetch(plan.count_written()))
+        accepted = tuple(written.get(name, 0) for name in names)
     return Decided(
         names,
         np.array(cuts, dtype=np.float64),
         np.array(candidates, dtype=np.int64),
         np.array(accepted, dtype=np.int64),
-        None if plan.curves is None or means is None else np.array(means, dtype=np.float64),
         None if held is None else np.array([held.get(name, 0) for name in names], dtype=np.int64),
     )
 

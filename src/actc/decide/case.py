@@ -454,7 +454,7 @@ class Case:
     def accepted_precision(self) -> list[float] | None:
         """Lowest, middle and highest of the precision of what is accepted (90% interval); None where it is unknown."""
         share = None if self.estimates is None else self.estimates.overall["precision"]
-        return None if share is None else share.rounded()
+        return None if share is None else [share.low, share.middle, share.high]
 
     @cached_property
     def estimates(self) -> Estimates | None:
@@ -466,7 +466,8 @@ class Case:
         judged[answers.rows] = answers.labels
         p = np.where(judged < 0, decided.probability, unasked.probability)
         drawn, listed = self.annotations.proves, self.annotations.asked == LIST
-        foreseen = self._foresee_answers()
+        # Without a draw no answer corrects anything, and nothing has to be fitted again.
+        foreseen = self._foresee_answers() if drawn.any() else np.full(len(self.annotations), 0.5)
         residuals, weights = self.annotations.labels - foreseen, 1 / self.annotations.chance
         inside = foreseen >= self._bars(self.pool.take(self.annotations.rows))
         outside = ~inside & ~listed  # draws from a list tell of the list alone

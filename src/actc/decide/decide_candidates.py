@@ -68,8 +68,7 @@ def decide_candidates(
     memory : str
         How much memory the engine may use, such as ``1GB``.
     curves : Curves, optional
-        Adds a column ``probability``, and the accepted ones' mean probability to the counts; those of a
-        thresholds.json if not given.
+        Adds a column ``probability``; those of a thresholds.json if not given.
     best_only : bool
         Accept at most one tail, the best, for each head and relation.
     engine : str

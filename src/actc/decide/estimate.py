@@ -36,10 +36,6 @@ class Share:
     def __str__(self) -> str:
         return f"{self.middle:.1%} ({self.low:.1%} to {self.high:.1%})"
 
-    def rounded(self) -> list[float]:
-        """Return lowest, middle and highest with four digits, as files have them."""
-        return [round(value, 4) for value in (self.low, self.middle, self.high)]
-
 
 @dataclass(frozen=True)
 class SetShare:

@@ -68,7 +68,7 @@ class DecisionPlan:
     @property
     def looks_back(self) -> bool:
         """Whether what is accepted is only known when it is written."""
-        return self.best_only or self.curves is not None or len(self.exceptions) > 0 or len(self.constraints) > 0
+        return self.best_only or len(self.exceptions) > 0 or len(self.constraints) > 0
 
     @property
     def cuts(self) -> dict[str, Any]:
@@ -162,10 +162,9 @@ class DecisionPlan:
         )
 
     def count_written(self) -> str:
-        """Return the query that counts the accepted rows of the output: relation, count, mean probability."""
-        mean = "CAST(NULL AS DOUBLE)" if self.curves is None else "avg(CAST(probability AS DOUBLE))"
+        """Return the query that counts the accepted rows of the output: relation, count."""
         where = "WHERE CAST(accepted AS BOOLEAN)" if self.keep_all else ""
-        return f"SELECT relation, count(*) AS n, {mean} AS mean FROM written {where} GROUP BY relation"
+        return f"SELECT relation, count(*) AS n FROM written {where} GROUP BY relation"
 
 
 def _number(value: float) -> str:
@@ -211,8 +210,6 @@ class Decided:
         The cut that applied to each.
     candidates, accepted : int array of shape (R,)
         How many candidates there were; how many of them were accepted.
-    expected_precision : float array of shape (R,), optional
-        The mean probability of the accepted ones, where the method has probabilities; NaN where none was accepted.
     held : int array of shape (R,), optional
         How many constraints held back, where there are any.
     """
@@ -221,7 +218,6 @@ class Decided:
     cuts: FloatArray
     candidates: IntArray
     accepted: IntArray
-    expected_precision: FloatArray | None = None
     held: IntArray | None = None
 
     def __len__(self) -> int:

@@ -13,7 +13,6 @@ from actc.data.files import write_text
 from actc.data.pages import render
 from actc.decide.case import ORACLE
 from actc.decide.held import tell_held
-from actc.decide.intervals import Interval
 from actc.decide.report import HALF, RelationLine, Report, tell_needed
 from actc.decide.svg import histogram, shares, whisker
 
@@ -79,11 +78,10 @@ def _draw_scores(report: Report) -> list[tuple[RelationLine, str]]:
     pool, found = report.case.target, list[tuple[RelationLine, str]]()
     annotations = report.case.answers_in(pool)
     low, high = map(float, np.quantile(pool.scores, [0.002, 0.998]))
-    span = Interval(low, high) if high > low else Interval(low - 1, high + 1)
+    span = (low, high) if high > low else (low - 1, high + 1)
     for line in report.relations[:MOST_PICTURES]:
         mine = pool.relations == pool.relation_names.places[line.relation]
         judged = mine[annotations.rows]
         scores, labels = pool.scores[annotations.rows][judged], annotations.labels[judged]
-        interval = None if line.interval is None else Interval(*line.interval)
-        found.append((line, histogram(pool.scores[mine], line.cut, interval, scores, labels, span)))
+        found.append((line, histogram(pool.scores[mine], line.cut, line.interval, scores, labels, span)))
     return found

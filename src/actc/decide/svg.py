@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from actc.data.triples import BoolArray, FloatArray
-from actc.decide.intervals import Interval
+from actc.decide.estimate import Share
 from actc.decide.words import CANDIDATES, Sought
 
 INLINE = (190, 20)  # of pictures in a cell of a table
@@ -87,7 +87,12 @@ class Frame:
 
 
 def histogram(
-    scores: FloatArray, cut: float, interval: Interval | None, judged: FloatArray, labels: BoolArray, span: Interval
+    scores: FloatArray,
+    cut: float,
+    interval: tuple[float, float] | None,
+    judged: FloatArray,
+    labels: BoolArray,
+    span: tuple[float, float],
 ) -> str:
     """Draw one relation's scores, what is accepted, where the cut may lie, and the answers given."""
     frame = Frame((300, 150), span, (0, 1), (6, 8, 30, 8))
@@ -102,7 +107,7 @@ def histogram(
             if stop > start and count:
                 top = frame.y(count / most)
                 frame.box(frame.x(start), top, frame.x(stop) - frame.x(start) - 0.4, frame.y(0) - top, style)
-    if span.low <= cut <= span.high:
+    if span[0] <= cut <= span[1]:
         frame.line(frame.x(cut), frame.top, frame.x(cut), frame.y(0), "cut")
     for score, label in zip(np.clip(judged, *span).tolist(), labels.tolist(), strict=True):
         frame.dot(frame.x(score), frame.y(0) + 6, 2.6, "yes" if label else "no")
@@ -112,14 +117,14 @@ def histogram(
     return frame.svg("Scores of one relation, its threshold and the answers")
 
 
-def whisker(middle: float, bound: Interval, style: str) -> str:
+def whisker(share: Share, style: str) -> str:
     """Draw a share with its interval on a line from 0 to 1."""
     frame = Frame(INLINE, (0, 1), (0, 1), (0, 6, 0, 6))
     for value in (0, 0.5, 1):
         frame.line(frame.x(value), 3, frame.x(value), 17, "grid")
-    frame.box(frame.x(bound.low), 7, frame.x(bound.high) - frame.x(bound.low), 6, f"span {style}")
-    frame.dot(frame.x(middle), 10, 4.2, f"dot {style}")
-    return frame.svg(f"{middle:.0%}, between {bound.low:.0%} and {bound.high:.0%}")
+    frame.box(frame.x(share.low), 7, frame.x(share.high) - frame.x(share.low), 6, f"span {style}")
+    frame.dot(frame.x(share.middle), 10, 4.2, f"dot {style}")
+    return frame.svg(f"{share.middle:.0%}, between {share.low:.0%} and {share.high:.0%}")
 
 
 def shares(accepted: int, rejected: int, most: int, sought: Sought = CANDIDATES) -> str:

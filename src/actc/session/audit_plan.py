@@ -1,23 +1,26 @@
-"""An audit on the page: a slice of accepted triples in its own order, and when there are answers enough.
+"""An audit on the page: random draws from the accepted triples, and when there are answers enough.
 
-It is a session whose pool is the accepted set and whose plan is the slice, written once, at its start: no answer moves
-what is asked. Beside the people who judge, :class:`AuditPlanner` says after every answer what the slice tells so far.
+It is a session whose pool is the accepted set. Beside the people who judge, :class:`AuditPlanner` says after every
+answer what the draws show so far, and draws more while that is not enough.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import time
 from typing import Any
 
 import numpy as np
 
-from actc.data.triples import Annotations, ScoredTriples
-from actc.decide.audit import Audit, answers_to_certify, assess, write_verdict
-from actc.decide.words import WRONG_FACTS, Sought
+from actc.data.triples import Annotations, IntArray, ScoredTriples
+from actc.decide.audit import Audit, assess, describe_audit, draw_next, find_strata
+from actc.decide.words import WRONG_FACTS
+from actc.session.ask import PLACES, TASK, Task
 from actc.session.session import Session
 from actc.session.sought import invert_labels, sought_in
+
+AHEAD = 10
+"""Draws that wait to be given out."""
 
 
 def judged_slice(session: Session) -> Annotations:
@@ -29,14 +32,14 @@ def judged_slice(session: Session) -> Annotations:
     return Annotations(np.append(labels.rows, unsure), np.append(labels.labels, np.zeros(len(unsure), dtype=np.bool_)))
 
 
-def assess_session(session: Session, accepted: ScoredTriples | None = None) -> Audit:
+def assess_session(session: Session, accepted: ScoredTriples | None = None, strata: IntArray | None = None) -> Audit:
     """Say what the answers to an audit tell about the whole accepted set."""
     accepted = session.read_pool() if accepted is None else accepted
-    return assess(accepted, judged_slice(session), session.settings.design, session.settings.level)
+    return assess(accepted, judged_slice(session), session.settings.goal, strata)
 
 
 class AuditPlanner:
-    """Works out, answer by answer, what an audit says.
+    """Works out, answer by answer, what an audit says, and draws what is asked next.
 
     Parameters
     ----------
@@ -46,35 +49,61 @@ class AuditPlanner:
 
     def __init__(self, session: Session) -> None:
         self.session, self.accepted = session, session.read_pool()
+        self.strata = find_strata(self.accepted)
         self.seen = -1
 
     def step(self) -> bool:
         """Look at the answers, if there are new ones; return whether there were."""
         last = int(self.session.store.value("SELECT coalesce(max(id), 0) FROM judgement"))
         if last == self.seen:
+            self._draw()  # somebody may have taken what was drawn without an answer yet
             return False
-        content = json.dumps(self._look())
+        audit = assess_session(self.session, self.accepted, self.strata)
+        content = json.dumps(self._describe(audit))
         with self.session.store.transaction() as connection:
             sql = "INSERT INTO outlook (at, judgement, content) VALUES (?, ?, ?)"
             connection.execute(sql, (time.time(), last, content))
         self.seen = last
+        self._draw()
         return True
 
-    def _look(self) -> dict[str, Any]:
+    def _draw(self) -> None:
+        """Put draws behind those that wait, as far as the budget goes."""
+        session = self.session
+        waiting = int(session.store.value("SELECT count(*) FROM plan"))
+        if waiting > AHEAD // 2 or session.certified:
+            return
+        rows = session.store.rows("SELECT triple FROM task UNION SELECT triple FROM plan")
+        drawn, answers = np.array([row["triple"] for row in rows], dtype=np.int64), judged_slice(session)
+        unsure = len(answers) - int(session.store.value("SELECT labels FROM total"))
+        count = min(AHEAD, session.budget - len(drawn) + unsure, len(self.accepted) - len(drawn))
+        if count < 1:
+            return
+        settings = session.settings
+        random = np.random.default_rng([settings.seed, len(drawn)])
+        chosen = draw_next(self.accepted, answers, count, random, settings.goal, drawn, self.strata)
+        why = f"Drawn at random from what is {sought_in(settings).accepted}."
+        scores, places = self.accepted.scores, range(len(drawn), len(drawn) + len(chosen))
+        tasks = [
+            Task(row, *self.accepted.triple(row), float(scores[row]), why, "check", "accepted")
+            for row in chosen.tolist()
+        ]
+        with session.store.transaction() as connection:
+            connection.executemany(
+                f"INSERT OR IGNORE INTO plan (place, {TASK}) VALUES (?, {PLACES})",
+                [(place, *task.as_row()) for place, task in zip(places, tasks, strict=True)],
+            )
+
+    def _describe(self, audit: Audit) -> dict[str, Any]:
         """Return what the pages show: the share of true triples with its bounds, and whether that is enough."""
-        settings = self.session.settings
-        audit = assess_session(self.session, self.accepted)
-        more = None if settings.target is None else answers_to_certify(audit, settings.target)
-        # Only a simple draw may be looked at as it grows; the others are read when all of the slice is judged.
-        done = settings.design == "simple" and more == 0
         return {
             "labels": audit.judged,
-            "expected": None if math.isnan(audit.share) else audit.share,
-            "low": audit.interval.low,
-            "high": audit.interval.high,
+            "expected": audit.share.middle if audit.judged else None,
+            "low": audit.share.low,
+            "high": audit.share.high,
             "relations": self._relations(),
-            "done": done,
-            "verdict": _say(audit, settings.target, more, sought_in(settings)),
+            "done": audit.more == 0,
+            "verdict": describe_audit(audit, sought_in(self.session.settings)),
         }
 
     def _relations(self) -> list[dict[str, Any]]:
@@ -96,16 +125,3 @@ class AuditPlanner:
             }
             for i in chosen
         ]
-
-
-def _say(audit: Audit, target: float | None, more: int | None, sought: Sought) -> str:
-    """Return the verdict, and when to stop."""
-    if not audit.judged:
-        return f"Judge the triples in the order they come; what they tell about all {sought.found} appears here."
-    low, high = audit.interval
-    found = f"Between {low:.1%} and {high:.1%} of the {audit.total:,} {sought.found} are {sought.true}."
-    if audit.design != "simple":
-        return f"{found} Such a slice is read when all of it is judged."
-    if target is None:
-        return f"{found} The bounds hold whenever you look: stop when they are close enough."
-    return f"{found} {write_verdict(target, more, sought)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +12,8 @@ import numpy as np
 from actc.data.deliver import check_writable
 from actc.data.files import read_annotations, write_json, write_scored
 from actc.data.parts import read_candidates
-from actc.data.triples import Annotations, IntArray, ScoredTriples
-from actc.decide.audit import Audit, answers_to_certify, assess, draw_slice
+from actc.data.triples import Annotations, ScoredTriples
+from actc.decide.audit import Audit, Goal, assess, draw_next
 from actc.decide.case import Case
 from actc.decide.report import Report, make_report
 from actc.decide.report_page import Words, write_page
@@ -61,93 +61,67 @@ def write_report(
     return report
 
 
-@dataclass(frozen=True, eq=False)
-class AuditSlice:
-    """The accepted triples that an audit asks about: their rows, in the order to judge them."""
-
-    accepted: ScoredTriples
-    rows: IntArray
-
-
 def draw_audit(
     accepted: PathLike | ScoredTriples,
     out: PathLike | None,
+    labels: PathLike | Annotations | None = None,
     *,
     count: int = 100,
-    design: str = "simple",
+    target: float | None = None,
     seed: int = 0,
-) -> AuditSlice:
-    """Draw and write the accepted triples to judge, as ``actc audit`` does before there are answers.
+) -> ScoredTriples:
+    """Draw and write the accepted triples to judge next, as ``actc audit --out`` does; return them.
 
     Parameters
     ----------
     accepted : path or ScoredTriples
         The whole accepted set.
     out : path
-        Write the slice to be judged there.
+        Write the draws there.
+    labels : path or Annotations, optional
+        What was judged so far: more draws go where they bring most.
     count : int
         How many answers to ask for.
-    design : {"simple", "relation", "head"}
-        A plain draw; within each relation; all triples of some head entities.
+    target : float, optional
+        The share that is to be certified.
     seed : int
         Where the draw starts from.
     """
     triples = _triples(accepted)
     if out is None:
-        raise OptionError("Give --out to draw a slice, or --labels to read a judged one.")
-    rows = draw_slice(triples, count, design, np.random.default_rng(seed))
-    write_scored(out, triples.take(rows))
-    return AuditSlice(triples, rows)
-
-
-@dataclass(frozen=True, eq=False)
-class AuditResult:
-    """What an audit found.
-
-    Parameters
-    ----------
-    audit : Audit
-        How many of the accepted triples are true, with bounds.
-    target : float, optional
-        The share to certify.
-    more : int, optional
-        Answers that are missing for that; 0 where it is certified, None where it is out of reach or nothing was asked.
-    """
-
-    audit: Audit
-    target: float | None = None
-    more: int | None = None
+        raise OptionError("Give --out to draw triples to judge, or --labels to read judged ones.")
+    answers = _answers(labels, triples)
+    random = np.random.default_rng([seed, len(answers)])
+    drawn = triples.take(draw_next(triples, answers, count, random, Goal(target=target)))
+    write_scored(out, drawn)
+    return drawn
 
 
 def audit_accepted(
     accepted: PathLike | ScoredTriples,
     labels: PathLike | Annotations,
     *,
-    design: str = "simple",
+    within: float = 0.05,
     target: float | None = None,
     level: float = 0.9,
-) -> AuditResult:
-    """Say how many accepted triples are true, by a judged slice and without any model, as ``actc audit`` does.
+) -> Audit:
+    """Say how many accepted triples are true, by judged draws and without any model, as ``actc audit`` does.
 
     Parameters
     ----------
     accepted : path or ScoredTriples
         The whole accepted set.
     labels : path or Annotations
-        Answers on the slice that :func:`actc.draw_audit` drew.
-    design : {"simple", "relation", "head"}
-        As the slice was drawn.
+        Answers on what :func:`actc.draw_audit` drew.
+    within : float
+        The answers are enough when the share of true triples is known to plus or minus so much.
     target : float, optional
-        The share of true triples to certify, such as 0.9.
+        The share of true triples to certify instead, such as 0.9.
     level : float
         How sure the bounds should be.
     """
     triples = _triples(accepted)
-    answers = labels if isinstance(labels, Annotations) else read_annotations(labels, triples)
-    result = AuditResult(assess(triples, answers, design, level), target)
-    if target is not None:
-        result = replace(result, more=answers_to_certify(result.audit, target))
-    return result
+    return assess(triples, _answers(labels, triples), Goal(within, target, level))
 
 
 def _next_commands(source: PathLike | Session | Case, opened: Opened) -> tuple[str, ...]:
@@ -160,7 +134,7 @@ def _next_commands(source: PathLike | Session | Case, opened: Opened) -> tuple[s
         return (
             f"actc annotate {there}",
             f"actc export {there} --thresholds thresholds.json --accepted accepted.tsv",
-            f"actc audit {there} --target 0.9",
+            f"actc audit {there} --within 0.05",
         )
     decide = f"actc decide {there} candidates.tsv --out accepted.tsv"
     if opened.session is None:
@@ -182,3 +156,9 @@ def name_things(session: Session | None, commands: tuple[str, ...]) -> Words:
 
 def _triples(given: PathLike | ScoredTriples) -> ScoredTriples:
     return given if isinstance(given, ScoredTriples) else read_candidates(given)
+
+
+def _answers(given: PathLike | Annotations | None, triples: ScoredTriples) -> Annotations:
+    if given is None:
+        return Annotations()
+    return given if isinstance(given, Annotations) else read_annotations(given, triples)

@@ -57,7 +57,7 @@ def session_case(session: Session, demand: Demand | None = None, part: Part | No
 
     Of a session about candidates and facts it is the candidates' case, unless another part is named.
     """
-    if session.settings.design:
+    if session.settings.is_audit:
         raise OptionError(f"{session.folder} is an audit: it says how many are true, and decides nothing itself.")
     part = part or parts_of(session.settings)[0]
     return with_answers(session, part, empty_case(session, part, session.read_pool()), demand)

@@ -285,7 +285,7 @@ def _plan_for_ever(folder: Path, method: str | None) -> None:
     if method is not None:
         import_here(method)
     session = Session(folder, synced=False)
-    planner = AuditPlanner(session) if session.settings.design else Planner(session)
+    planner = AuditPlanner(session) if session.settings.is_audit else Planner(session)
     while True:
         started = time.process_time()
         planner.step()

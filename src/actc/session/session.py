@@ -204,7 +204,7 @@ class Session:
     @property
     def certified(self) -> bool:
         """Whether this is an audit that has answers enough; then no more cards are given out."""
-        if not self.settings.design:
+        if not self.settings.is_audit:
             return False
         content = self.store.value("SELECT content FROM outlook ORDER BY id DESC LIMIT 1")
         return content is not None and bool(json.loads(content)["done"])
@@ -240,7 +240,7 @@ class Session:
 
         With a relation, only triples of it are asked; not in an audit, which has its own order.
         """
-        relation = None if self.settings.design else relation
+        relation = None if self.settings.is_audit else relation
         settings, budget, overlap = self.settings, self.budget, self.overlap
         count, times = 0 if self.paused or self.certified else count, (time.time(), lease_clock())
         judgements = self._with_shown(judgements)

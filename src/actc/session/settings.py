@@ -9,7 +9,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from actc.decide.audit import DESIGNS
+from actc.decide.audit import Goal
 from actc.decide.list_test import Demand
 from actc.errors import ChoiceError, FileError, OptionError, check_choice
 
@@ -50,12 +50,14 @@ class Settings:
         it does not sway them; on the card; or not at all.
     link : str
         The address of an entity, with ``{id}`` in it, where ids are no addresses themselves; empty for Wikidata's.
-    design : str
-        Of an audit, how its slice was drawn, see ``DESIGNS``; empty where the session is none.
+    within : float, optional
+        Of an audit, to plus or minus how much the share of true triples is to be known; None where the session is none.
     target : float, optional
-        Of an audit, the share of true triples to certify.
+        Of an audit, the share of true triples to certify instead.
     level : float
         Of an audit, how sure its bounds are.
+    candidates : int
+        How many candidates there are in all, where the triples that may be asked about are only some; else 0.
     precision : float, optional
         The precision to guarantee of what is accepted beyond people's answers: questions serve it.
     confidence : float
@@ -77,9 +79,10 @@ class Settings:
     graph_scored: bool = False
     reasons: str = "after"
     link: str = ""
-    design: str = ""
+    within: float | None = None
     target: float | None = None
     level: float = 0.9
+    candidates: int = 0
     precision: float | None = None
     confidence: float = 0.9
     doubted: int = 0
@@ -102,8 +105,19 @@ class Settings:
         check_choice("time for reasons", self.reasons, WHEN_REASONS)
         if self.link and not (re.match("https?://[!-~]+$", self.link) and "{id}" in self.link):
             raise OptionError(f"{self.link!r} is no address with {{id}} in it, such as https://example.org/{{id}}.")
-        if self.design and self.design not in DESIGNS:
-            raise ChoiceError("design of an audit", self.design, DESIGNS)
+        if self.is_audit:
+            _ = self.goal  # refuses what cannot be shown
+
+    @property
+    def is_audit(self) -> bool:
+        """Whether the session is an audit."""
+        return self.within is not None
+
+    @property
+    def goal(self) -> Goal:
+        """What an audit shall show."""
+        assert self.within is not None
+        return Goal(self.within, self.target, self.level)
 
     def to_json(self) -> str:
         """Return the settings as the database keeps them."""

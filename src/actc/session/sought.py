@@ -73,13 +73,15 @@ def page_words(settings: Settings) -> dict[str, Any]:
         "now": f"of the judged triples are {sought.true}",
         "soon": f"The share that is {sought.true} appears here with the first answer.",
     }
+    count = sum(len(part.rows) for part in parts_of(settings)[:1])  # the pages are about the first part
+    base = f"{count:,} of {settings.candidates:,}" if settings.candidates > count else f"all {count:,}"
     of_session = {
         "by_relation": f"{accepted}, relation by relation",
         "share": "Expected accuracy",
-        "now": f"of the decisions on the {settings.triples:,} {sought.things} of this session should be right now",
+        "now": f"of the decisions on {base} {sought.things} should be right now",
         "soon": "Expected accuracy appears here once the method has an estimate.",
     }
-    return asdict(sought) | (of_audit if settings.design else of_session)
+    return asdict(sought) | (of_audit if settings.is_audit else of_session)
 
 
 def invert_labels(said: Annotations) -> Annotations:

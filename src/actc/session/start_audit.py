@@ -12,12 +12,11 @@ import numpy as np
 from actc.data.deliver import write_folder
 from actc.data.files import write_scored
 from actc.data.parts import read_candidates
-from actc.data.triples import ScoredTriples, Triples
-from actc.decide.audit import draw_slice
+from actc.data.triples import Annotations, ScoredTriples, Triples
+from actc.decide.audit import Goal, assess
 from actc.decide.words import WRONG_FACTS
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
-from actc.session.ask import PLACES, TASK, Task
 from actc.session.audit_plan import AuditPlanner
 from actc.session.find_case import find_case
 from actc.session.names import FILE, REASONS, SOURCE, write_texts
@@ -33,13 +32,13 @@ def start_audit(
     folder: str | Path | None = None,
     *,
     among: str | Path | None = None,
-    count: int = 100,
-    design: str = "simple",
+    count: int | None = None,
+    within: float = 0.05,
     target: float | None = None,
     level: float = 0.9,
     seed: int = 0,
 ) -> Session:
-    """Draw accepted triples of a session and make a session of its own in which people judge them.
+    """Make a session of its own in which people judge random draws from the accepted triples of a session.
 
     Parameters
     ----------
@@ -50,12 +49,12 @@ def start_audit(
     among : path, optional
         A table of what was accepted, such as the ``accepted.tsv`` of a promise; what the session accepts now, without
         a promise, if not given.
-    count : int
-        How many triples are judged at most.
-    design : {"simple", "relation", "head"}
-        A plain draw, which may end as soon as the target is certified; within each relation; all of some heads.
+    count : int, optional
+        How many triples are judged at most; by default as many as ``within`` takes at worst, or 100 for a target.
+    within : float
+        It ends when the share of true triples is known to plus or minus so much.
     target : float, optional
-        The share of true triples to certify, such as 0.9.
+        It ends when at least this share is certified instead, such as 0.9.
     level : float
         How sure the bounds are.
     seed : int
@@ -65,17 +64,19 @@ def start_audit(
     folder = session.folder / "audit" if folder is None else Path(folder)
     if folder.exists():
         raise FileError(f"{folder} is there already; give another with --out, or go on with: actc annotate {folder}")
-    if target is not None and not 0 < target < 1:
-        raise OptionError(f"A target of {target} is out of range; give a share between 0 and 1, such as 0.9.")
+    goal = Goal(within, target, level)
     accepted = _accepted_by(session) if among is None else _with_scores(read_graph(Path(among)), session.read_pool())
     if not len(accepted):
         became = sought_in(session.settings).accepted
         raise OptionError(f"{among or session.folder}: nothing is {became} yet, so there is nothing to audit.")
-    rows = draw_slice(accepted, count, design, np.random.default_rng(seed))
+    if count is None:
+        count = (target is not None and 100) or assess(accepted, Annotations(), goal).more or 100
+    if count < 1:
+        raise OptionError(f"{count} answers audit nothing; ask for at least 1.")
     old = session.settings
     settings = Settings(
-        budget=len(rows), title=f"Audit of {old.title}", guidelines=old.guidelines, seed=seed, triples=len(accepted),
-        relations=len(accepted.relation_names), design=design, target=target, level=level,
+        budget=min(count, len(accepted)), title=f"Audit of {old.title}", guidelines=old.guidelines, seed=seed,
+        triples=len(accepted), relations=len(accepted.relation_names), within=within, target=target, level=level,
         doubted=len(accepted) if sought_in(old) is WRONG_FACTS else 0,
     )  # fmt: skip
     with write_folder(folder) as made:
@@ -87,7 +88,6 @@ def start_audit(
         audit = write_core(made, settings)
         for person in session.people():
             audit.add_annotator(person.name)
-        _write_plan(audit, accepted, rows.tolist())
         AuditPlanner(audit).step()
         audit.close()
     return Session(folder)
@@ -114,14 +114,3 @@ def find_audit(session: str | Path, folder: str | Path | None = None, **drawn: A
     """Return the audit of a session, if it is there; else draw one, with the options of :func:`start_audit`."""
     there = Path(session) / "audit" if folder is None else Path(folder)
     return Session(there) if there.is_dir() else start_audit(session, there, **drawn)
-
-
-def _write_plan(audit: Session, accepted: ScoredTriples, rows: list[int]) -> None:
-    """Write the slice as what is asked, in its own order; nothing replaces it."""
-    why = f"Drawn at random from what is {sought_in(audit.settings).accepted}, whatever its score."
-    tasks = [Task(row, *accepted.triple(row), float(accepted.scores[row]), why, "check", "accepted") for row in rows]
-    with audit.store.transaction() as connection:
-        connection.executemany(
-            f"INSERT INTO plan (place, {TASK}) VALUES (?, {PLACES})",
-            [(place, *task.as_row()) for place, task in enumerate(tasks)],
-        )

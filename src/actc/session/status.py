@@ -98,8 +98,6 @@ def what_is_left(session: Session, annotator: Annotator, relation: str | None = 
     if fresh <= 0:  # of what somebody was asked some may be free again; to count those takes many times as long
         given_out = "SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease"
         fresh = counts["triples"] - int(session.store.value(f"SELECT count(*) FROM ({given_out})"))
-    if session.settings.design:  # the slice is all that is ever asked
-        fresh = int(session.store.value("SELECT count(*) FROM plan"))
     leased = session.store.rows(
         "SELECT count(DISTINCT triple) AS triples, coalesce(max(annotator != ?1), 0) AS others "
         f"FROM lease JOIN task USING (triple) WHERE {leased_at('?2')} AND labelled = 0",
@@ -117,7 +115,7 @@ def picture(session: Session) -> dict[str, Any]:
     return {
         "curve": [[o["labels"], o["expected"], o["low"], o["high"]] for o in outlooks if o["expected"] is not None],
         "relations": _relation_lines(session, outlooks),
-        "audit": bool(session.settings.design),
+        "audit": session.settings.is_audit,
         "words": page_words(session.settings),
         "advice": write_advice(latest, count_labels(session), session.budget),
     }

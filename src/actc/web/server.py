@@ -117,7 +117,7 @@ async def get_picture(
 @judging.get("/relations")
 def get_relations(session: Open, judge: Who) -> list[dict[str, str]]:
     """Return the relations that an annotator may choose one of; none in an audit."""
-    lines = [] if session.settings.design else all_relations(session)
+    lines = [] if session.settings.is_audit else all_relations(session)
     return [{"relation": line["relation"], "name": line["name"]} for line in lines]
 
 

@@ -75,8 +75,8 @@ def test_from_the_first_answers_to_what_is_taken_away_and_audited(completed_clie
 
 def check_audit(client, name, accepted):
     """Begin an audit of what was accepted, and look at its first cards."""
-    audit = client.post(f"/api/projects/{name}/audit", json={"count": 5, "design": "simple", "target": 0.9}).json()
-    words = "actc audit result/session --among result/accepted.tsv --count 5 --by simple --target 0.9"
+    audit = client.post(f"/api/projects/{name}/audit", json={"count": 5, "target": 0.9}).json()
+    words = "actc audit result/session --among result/accepted.tsv --count 5 --target 0.9"
     assert audit["command"] == words
     pages = pages_of(client.get(audit["judge"]))
     cards = client.post(f"{pages}/api/exchange", json={"cards": 5}).json()["cards"]

@@ -119,7 +119,7 @@ export function startPeople() {
   at("audit").addEventListener("submit", async (event) => {
     event.preventDefault();
     put("need", "Drawing …");
-    const reply = await fetchJson(`${home}/audit`, { target: Number(at("target").value) / 100, count: Number(at("count-audit").value), design: at("design").value });
+    const reply = await fetchJson(`${home}/audit`, { target: Number(at("target").value) / 100, count: Number(at("count-audit").value) });
     at("need").dataset.said = reply.status === 200 ? "The audit has begun: judge its cards, alone or with others." : sentenceOf(reply);
     put("need", at("need").dataset.said);
     if (reply.status === 200) put("audit-command", reply.content.command);

@@ -104,7 +104,6 @@ class AuditBody(Strict):
 
     target: float | None = Field(None, gt=0, lt=1, allow_inf_nan=False)
     count: int = Field(100, ge=1, le=100_000)
-    design: Literal["simple", "relation", "head"] = "simple"
 
 
 class FinishBody(Strict):
@@ -323,16 +322,9 @@ def begin_audit(body: AuditBody, project: OpenProject, studio: OpenStudio) -> di
     among = project.result / ("removed.tsv" if project.options.goal == "check" else "accepted.tsv")  # as was promised
     if not among.is_file():
         raise OptionError("Nothing is decided yet, so there is nothing to audit.")
-    drawn: dict[str, Any] = {
-        "among": among,
-        "count": body.count,
-        "design": body.design,
-        "seed": 0,
-        "target": body.target,
-    }
-    find_audit(session, None, **drawn, level=0.9).close()
+    find_audit(session, None, among=among, count=body.count, target=body.target).close()
     session, among = (path.relative_to(project.folder) for path in (session, among))
-    words = ["actc", "audit", str(session), "--among", str(among), "--count", str(body.count), "--by", body.design]
+    words = ["actc", "audit", str(session), "--among", str(among), "--count", str(body.count)]
     words += ["--target", f"{body.target:g}"] if body.target else []
     return {**studio.sessions.describe(project.name + AUDIT), "command": shlex.join(words)}
 
