@@ -288,7 +288,7 @@ def test_parts_of_another_schema_are_named(tmp_path: Path) -> None:
     parts.mkdir()
     write_sql(parts / "part-0.parquet", GOOD)
     write_sql(parts / "part-1.parquet", GOOD.replace("9.0::DOUBLE", "'9'"))
-    refuse(parts, tmp_path / "out.parquet", "part-1.parquet: its column 'score' is text, but double")
+    refuse(parts, tmp_path / "out.parquet", "part-1.parquet: its column 'score' is varchar, but double")
     write_sql(parts / "part-1.parquet", GOOD.replace("AS tail", "AS object"))
     refuse(parts, tmp_path / "out.parquet", "part-1.parquet: the column 'tail' is missing")
     (parts / "part-1.parquet").rename(parts / "part-1.csv")
