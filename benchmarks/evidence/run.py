@@ -19,12 +19,12 @@ from pathlib import Path
 
 from cells import find_cells
 from sklearn.metrics import average_precision_score, roc_auc_score
-from tables import Tables, open_tables
 
 from actc.data.triples import BoolArray, FloatArray
 from actc.evidence.model import EvidenceModel, fit_model
 from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.table import Evidence
+from tables import Tables, open_tables
 
 PREFIXES = {
     "question": SCORE_COLUMNS,

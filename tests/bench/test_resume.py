@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from joblib import Parallel, delayed
 
 import actc
 from actc.bench.cells import CellFolder
@@ -89,12 +88,6 @@ def test_what_is_done_is_not_done_again(run, tmp_path):
     assert steps[0][0] == steps[0][1]
 
 
-def test_rows_of_other_runs_stay(run, tmp_path):
-    run()
-    run(runs={Run("codex-s", "toy", "localopt-f1"): 2})
-    assert set(read_measurements(tmp_path / "rows.csv").methods()) == {*METHODS, "localopt-f1"}
-
-
 def test_more_repeats_are_added_to_the_ones_that_are_there(run):
     more = dict.fromkeys(RUNS, 2 * REPEATS_IN_CHUNK)
     run("grown.csv", dict.fromkeys(RUNS, REPEATS_IN_CHUNK))
@@ -105,11 +98,6 @@ def test_rows_with_another_seed_are_not_mixed(run):
     run()
     with pytest.raises(OptionError, match="12345.*7"):
         run(conditions=Conditions(budgets=(1, 5, 20), seed=7))
-
-
-def test_no_repeats_are_refused(run):
-    with pytest.raises(OptionError):
-        run(runs=dict.fromkeys(RUNS, 0))
 
 
 def test_a_file_that_is_no_rows_is_refused(tmp_path):
@@ -124,22 +112,6 @@ def test_a_broken_row_is_named(tmp_path, broken):
     (tmp_path / "rows.csv").write_text("\n".join([header, good, broken, ""]))
     with pytest.raises(FileError, match="line 3"):
         read_measurements(tmp_path / "rows.csv")
-
-
-def test_missing_rows_are_one_sentence(tmp_path):
-    with pytest.raises(FileError):
-        read_measurements(tmp_path / "rows.csv")
-
-
-@pytest.mark.long
-def test_processes_left_over_from_other_work_do_not_remember_an_old_folder(folders, tmp_path):
-    folder = CellFolder(write_toy_scores(tmp_path, CELLS[:1]) / "scores" / "codex-s" / "toy")
-    Parallel(n_jobs=2)(delayed(folder.load)(False) for _ in range(4))  # kept by joblib, with the cell they read
-    for split in ("valid", "test"):
-        target = folder.path / f"{split}.tsv"
-        target.write_text((folders[1].path / f"{split}.tsv").read_text())
-    here, elsewhere = (run_experiment([folder], METHODS, [5], repeats=9, jobs=jobs) for jobs in (1, 2))
-    assert [row[:7] for row in elsewhere] == [row[:7] for row in here]
 
 
 def test_a_method_of_the_users_own_runs_in_every_process(run, tmp_path, monkeypatch):
@@ -221,8 +193,3 @@ def test_a_finished_file_is_written_anew(folders, tmp_path):
     run_experiment(folders, METHODS, [1], repeats=2, out=out)
     run_experiment(folders, METHODS, [5], repeats=1, out=out)
     assert len(out.read_text().splitlines()) == 1 + 2 * 3
-
-
-def test_two_folders_of_one_name_are_refused(folders):
-    with pytest.raises(OptionError, match="codex-s/toy"):
-        run_experiment([folders[0], folders[0]], METHODS, [1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import logging
 import pickle
 import shutil
 
@@ -16,9 +15,7 @@ from actc import Annotations, Calibrator
 from actc.complete.candidates import CandidateSearch, Wanted, write_candidates
 from actc.complete.pykeen import (
     PykeenScorer,
-    find_device,
     find_unseen,
-    from_model,
     from_result,
     load_result,
     propose_triples,
@@ -89,14 +86,6 @@ def test_weights_go_into_a_new_folder_and_the_result_knows_the_model(result, tmp
     assert np.array_equal(again.scores, score_triples(from_result(result), make_graph()).scores)
 
 
-def test_options_of_another_model_are_not_saved(result, tmp_path):
-    with pytest.raises(OptionError, match="is another model than the one in the result"):
-        save_weights(result, tmp_path / "size", "DistMult", {"embedding_dim": 9})
-    with pytest.raises(OptionError, match="TransE with the options .* is another model"):
-        save_weights(result, tmp_path / "kind", "TransE", OPTIONS)  # of the same shape, with other scores
-    assert not list(tmp_path.iterdir())
-
-
 class Trap:
     """A pickle of it makes a file when it is read."""
 
@@ -117,28 +106,6 @@ def test_no_pickle_is_read_without_trust(result, tmp_path):
     with pytest.raises(FileError, match="model_state.pt: the model is damaged"):
         load_result(tmp_path, device="cpu")
     assert not sprung.exists()
-
-
-def test_loading_says_nothing_and_leaves_the_logger_alone(result, tmp_path, capfd, caplog):
-    save_weights(result, tmp_path)
-    logger = logging.getLogger("pykeen")
-    level = logger.level
-    caplog.clear()
-    score_triples(load_result(tmp_path, device="cpu"), make_graph())
-    assert not caplog.records
-    assert capfd.readouterr() == ("", "")
-    assert logger.level == level
-    logging.getLogger("pykeen.models").warning("my own remark")
-    assert "my own remark" in caplog.text
-
-
-def test_loading_leaves_torchs_random_numbers_alone(result, tmp_path):
-    save_weights(result, tmp_path)
-    torch.manual_seed(5)
-    wanted = torch.rand(3)
-    torch.manual_seed(5)
-    load_result(tmp_path, device="cpu")
-    assert torch.equal(torch.rand(3), wanted)
 
 
 def write_gzip(path, text):
@@ -217,14 +184,6 @@ def test_a_folder_without_names_or_without_a_model_is_refused(folder, tmp_path):
         load_result(tmp_path)
 
 
-def test_a_factory_without_names_is_refused(result):
-    class Nameless:
-        pass
-
-    with pytest.raises(OptionError, match="has no names"):
-        from_model(result.model, Nameless())
-
-
 def test_names_that_do_not_match_the_model_are_refused(result):
     with pytest.raises(FileError, match="The model has 38 entities and 2 relations, but there are names of 1 and 1"):
         PykeenScorer(result.model, ("a",), ("r",))
@@ -278,16 +237,3 @@ def test_proposals_keep_to_what_is_wanted(result):
     known = np.concatenate([np.column_stack(list(table.columns().values())) for table in (graph, first)])
     second = propose_triples(result, best=1, relations=[relation], known=known)
     assert not first.contains(second).any()
-
-
-def test_a_device_that_is_not_here_is_refused(folder, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    for name in ("cuda:7", "gpu0", "meta"):
-        with pytest.raises(OptionError, match=f"^--device: '{name}' is no device of this machine; leave it out"):
-            load_result(folder, trust=True, device=name)
-    assert (find_device(None), find_device("cpu")) == ("cpu", "cpu")
-
-
-def test_a_gpu_is_taken_where_there_is_one(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert find_device(None) == "cuda"

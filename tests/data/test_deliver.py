@@ -73,40 +73,11 @@ def test_a_claim_that_came_to_nothing_leaves_no_folder(tmp_path: Path) -> None:
     assert not any(tmp_path.iterdir())
 
 
-def test_of_many_runs_to_one_place_one_says_success(tmp_path: Path) -> None:
-    code = """
-import sys, time
-from actc.errors import FileError
-from actc.data.deliver import write_folder
-try:
-    with write_folder("out") as place:
-        (place / "who").write_text(sys.argv[1])
-        time.sleep(0.3)
-except FileError:
-    sys.exit(2)
-"""
-    runs = [subprocess.Popen([sys.executable, "-c", code, str(k)], cwd=tmp_path) for k in range(4)]
-    ended = [run.wait() for run in runs]
-    assert sorted(ended) == [0, 2, 2, 2]
-    assert (tmp_path / "out" / "who").read_text() == str(ended.index(0))
-
-
 def test_a_lock_that_a_killed_run_left_keeps_nobody_out(tmp_path: Path) -> None:
     (tmp_path / ".out.lock").touch()
     with write_folder(tmp_path / "out") as place:
         (place / "part-0").touch()
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_an_output_that_appears_meanwhile_is_not_replaced(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="--overwrite"), deliver(tmp_path / "out.txt"):
-        (tmp_path / "out.txt").write_text("somebody was quicker")
-    assert (tmp_path / "out.txt").read_text() == "somebody was quicker"
-
-
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileError), deliver(tmp_path / "no" / "out.txt"):
-        pass
 
 
 KILLED = """
@@ -215,17 +186,6 @@ def test_a_folder_does_not_take_the_place_of_a_file(tmp_path: Path) -> None:
     with pytest.raises(FileError), write_folder(tmp_path / "model"):
         pass
     assert (tmp_path / "model").read_text() == "precious"
-
-
-@pytest.mark.parametrize(("mask", "mode"), [(0o077, 0o600), (0o002, 0o664)])
-def test_a_file_has_the_rights_that_its_owner_gives_new_files(tmp_path: Path, mask: int, mode: int) -> None:
-    before = os.umask(mask)
-    try:
-        with write_beside(tmp_path / "out.txt") as place:
-            place.write_text("done")
-    finally:
-        os.umask(before)
-    assert (tmp_path / "out.txt").stat().st_mode & 0o777 == mode
 
 
 def test_what_a_killed_writer_of_a_file_left_is_cleared_away(tmp_path: Path) -> None:

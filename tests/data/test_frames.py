@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 from actc import Annotations, Calibrator, ScoredTriples, accept_triples, pick_triples
-from actc.bench.sample import load_sample
 from actc.data.frames import MANY, as_arrow, as_list, make_frame, read_optional
 from actc.errors import ActcError, ChoiceError, OptionError, RowError, TableError
 
@@ -87,13 +86,6 @@ def test_answers_are_found_in_the_pool_by_their_names(make):
     assert (answers.rows.tolist(), answers.labels.tolist()) == ([2], [True])
 
 
-def test_a_filtered_series_is_a_column_of_labels():
-    pool = ScoredTriples.from_frame(COLUMNS)
-    frame = pd.DataFrame({**COLUMNS, "label": [1, 0, 1]}).iloc[1:]
-    columns = (frame["head"], frame["relation"], frame["tail"], frame["label"])
-    assert Annotations.from_columns(pool, *columns).labels.tolist() == [False, True]
-
-
 @pytest.mark.parametrize(
     ("frame", "kind", "sentence"),
     [
@@ -127,30 +119,11 @@ def test_accepted_triples_are_a_frame_in_one_line(pool, labels):
     assert list(accepted.columns) == ["head", "relation", "tail", "score"]
 
 
-def test_everything_prints_in_a_line_or_two():
-    sample = load_sample()
-    answers = Annotations(np.arange(50), sample.valid_labels[:50])
-    for name in ("pooled", "actc-lr-rndm"):
-        calibrator = Calibrator(name, random_state=0).fit(sample.valid, answers)
-        picks = calibrator.fit_.pick(5, np.random.default_rng(0))
-        results = (calibrator.fit_, calibrator.thresholds_, calibrator.curves(), picks)
-        for shown in (sample, sample.test, answers, *results):
-            assert len(repr(shown)) < 700, type(shown)
-
-
 def test_a_notebook_shows_the_first_rows_escaped(pool):
     odd = ScoredTriples.from_columns(["<b>a</b>"], ["r"], ["t"], [0.5])
     assert "<td>&lt;b&gt;a&lt;/b&gt;</td>" in odd._repr_html_()
     assert pool._repr_html_().count("<tr>") == 11
     assert "… and 50 more" in pool._repr_html_()
-
-
-def test_a_notebook_shows_fits_thresholds_and_reports(pool, labels):
-    answers = Annotations(np.arange(30), labels[:30])
-    for name in ("pooled", "actc-lr-rndm"):
-        fit = Calibrator(name).fit(pool, answers).fit_
-        assert fit._repr_html_() == fit.thresholds._repr_html_()
-        assert fit._repr_html_().count("<tr>") == 4
 
 
 @pytest.mark.parametrize("wrong", [np.zeros(3), pd.DataFrame(COLUMNS), None])
@@ -222,11 +195,6 @@ def test_labels_may_be_text_as_in_files_and_other_text_is_called_text():
         Annotations.from_frame(pool, {**COLUMNS, "label": ["1", "yes", "0"]})
     with pytest.raises(RowError):
         Annotations.from_frame(pool, {**COLUMNS, "label": [1, 2, 0]})
-
-
-def test_ids_that_are_neither_text_nor_whole_numbers_are_named():
-    with pytest.raises(RowError, match=r"1.5"):
-        ScoredTriples.from_frame({**COLUMNS, "head": [1.5, 2.5, 3.5]})
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

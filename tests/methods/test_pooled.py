@@ -20,10 +20,10 @@ from actc.errors import ChoiceError, OptionError
 from actc.methods.calibrator import Calibrator
 from actc.methods.named import METHODS, find_method
 from actc.methods.pooled import model
-from actc.methods.pooled.features import POINTS, NormalScores, PreparedPool, prepare_pool
+from actc.methods.pooled.features import PreparedPool, prepare_pool
 from actc.methods.pooled.method import PRIORS, Pooled
 from actc.methods.pooled.model import OBJECTIVES, Posterior, Prior, cut_intervals, cuts_at, design, draw_lines
-from actc.methods.pooled.picks import _Board, _Unlabelled, best_pick, pick_expected_gain, points_of
+from actc.methods.pooled.picks import _Board, best_pick, pick_expected_gain, points_of
 from actc.methods.pooled.regimes import REGIMES, fit_regimes
 from actc.methods.pooled.solve import fit_alone
 
@@ -316,46 +316,6 @@ def random_pool(relations: int, size: int, seed: int = 0) -> tuple[ScoredTriples
     return make_pool(scores, codes), random.random(size) < 1 / (1 + np.exp(-1.5 * (scores - threshold[codes])))
 
 
-def test_where_a_point_has_nobody_left_its_nearest_neighbour_is_picked() -> None:
-    prepared = prepare_pool(make_pool(np.arange(210.0), np.zeros(210, int)))  # ten triples for each of 21 points
-    for judged, expected in (((100, 113), 99), ((97, 110), 110), ((100, 210), 99), ((0, 110), 110)):
-        free = _Unlabelled(prepared, Annotations(np.arange(*judged), np.ones(judged[1] - judged[0], bool)))
-        assert free.near_point(0, 10, np.random.default_rng(0)) == expected
-
-
-def test_places_and_ranks_of_the_unjudged_undo_each_other() -> None:
-    prepared = prepare_pool(make_pool(np.arange(20.0), np.zeros(20, int)))
-    free = _Unlabelled(prepared, Annotations(np.array([0, 3, 4, 9]), np.ones(4, bool)))
-    places = [place for place in range(20) if place not in (0, 3, 4, 9)]
-    assert [free.rank(place) for place in places] == list(range(16))
-    assert [free.place(rank) for rank in range(16)] == places
-    assert free.rank(4) == 2  # of a judged place: those before it
-
-
-def test_the_median_of_five_known_triples_is_compared_and_that_of_four_is_not() -> None:
-    pool = make_pool(np.tile(np.arange(30.0), 3), np.repeat([0, 1, 2], 30))
-    scores, codes = np.full(14, 25.0), np.repeat([0, 1, 2], [5, 4, 5])
-    scores[codes == 2] = 5.0
-    gap = prepare_pool(pool, make_pool(scores, codes)).features["gap"]
-    assert gap[0] == pytest.approx(-gap[2]) != 0
-    assert gap[1] == 0
-
-
-def test_a_gap_is_relative_to_the_average_triple_not_to_the_average_relation() -> None:
-    pool = make_pool(np.r_[np.arange(90.0), np.arange(30.0)], np.repeat([0, 1], [90, 30]))
-    prepared = prepare_pool(pool, make_pool(np.r_[np.full(9, 80.0), np.full(9, 5.0)], np.repeat([0, 1], 9)))
-    shrink = np.array([90 / 98, 30 / 38])
-    assert np.average(prepared.features["gap"][:2] / shrink, weights=[90, 30]) == pytest.approx(0, abs=1e-12)
-
-
-def test_a_point_stands_for_an_equal_share_of_its_relation() -> None:
-    pool = make_pool(np.arange(210.0), np.zeros(210, int))
-    prepared = prepare_pool(pool)
-    z = prepared.points[0] + prepared.features["c"][0]
-    share = np.searchsorted(prepared.normal.z, z) / 210
-    np.testing.assert_allclose(share, (np.arange(POINTS) + 0.5) / POINTS, atol=0.003)
-
-
 def test_draws_agree_with_the_posterior_they_come_from() -> None:
     pool, labels = random_pool(6, 600)
     posterior = fit(pool, Annotations(np.arange(60), labels[:60]))
@@ -363,14 +323,6 @@ def test_draws_agree_with_the_posterior_they_come_from() -> None:
     np.testing.assert_allclose(lines.mean(axis=0), posterior.beta, atol=0.05)
     spread = np.einsum("dri,drj->rij", lines - posterior.beta, lines - posterior.beta) / len(lines)
     np.testing.assert_allclose(spread, posterior.covariance, atol=0.05)
-
-
-def test_normal_scores_of_known_values_fall_between_their_neighbours() -> None:
-    normal = NormalScores.of_sorted(np.array([0.0, 1.0, 1.0, 2.0]))
-    z = normal.transform(np.array([-5.0, 0.0, 0.5, 1.0, 1.5, 2.0, 9.0]))
-    assert (np.diff(z) >= 0).all()
-    np.testing.assert_array_equal(normal.to_cuts(normal.z), [-np.inf, 0.5, 1.5])
-    assert normal.to_cuts(np.array([9.0])) == np.inf
 
 
 # ---------------------------------------------------------------- as a method, and in the calibrator

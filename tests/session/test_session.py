@@ -23,24 +23,20 @@ from actc.session import Judgement, Session, Settings, start_session
 from actc.session import ask as ask_module
 from actc.session import session as session_module
 from actc.session.ask import Task
-from actc.session.cards import make_card, make_cards
-from actc.session.find_case import find_case
+from actc.session.cards import make_card
 from actc.session.judge_store import ReplyStore
-from actc.session.plan import LEAST_PLANNED, Planner, planning
+from actc.session.plan import Planner
 from actc.session.start import add_session_names
 from actc.session.status import (
-    all_relations,
     history,
     list_reviews,
     people,
     picture,
     progress,
     what_is_left,
-    write_advice,
-    write_count,
 )
 from actc.session.texts import reasons_of
-from tests.conftest import change_settings, make_pool, start_copy
+from tests.conftest import make_pool, start_copy
 
 
 @pytest.fixture
@@ -334,22 +330,6 @@ def test_a_forged_database_is_refused_in_a_sentence(scores, sql):
         picture(again)
 
 
-def test_a_session_that_says_it_has_more_candidates_than_it_has_is_refused(scores):
-    session = new_session(scores)
-    change_settings(session.folder, triples=10**9, doubted=10**8)
-    with pytest.raises(FileError, match="1,000,000,000"):
-        find_case(Session(session.folder))
-
-
-def test_a_lease_of_before_the_machine_started_anew_ends(scores, monkeypatch):
-    session = new_session(scores, budget=1)
-    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
-    monkeypatch.setattr(session_module, "lease_clock", lambda: 1e6)
-    left = session.ask(ada)[0].triple
-    monkeypatch.setattr(session_module, "lease_clock", lambda: 1.0)
-    assert [task.triple for task in session.ask(bob)] == [left]
-
-
 def test_one_step_of_the_planner_fits_the_model_once_and_once_for_each_fold(tmp_path, monkeypatch):
     pool, labels = make_pool(300, 3)
     write_scored(tmp_path / "scores.parquet", pool)
@@ -361,18 +341,6 @@ def test_one_step_of_the_planner_fits_the_model_once_and_once_for_each_fold(tmp_
     monkeypatch.setattr(pooled_method, "fit_regimes", lambda *arguments: fits.append(1) or fit(*arguments))
     assert planner.step()
     assert len(fits) == 1 + FOLDS
-
-
-def test_a_planner_that_is_slow_to_leave_is_ended(scores, monkeypatch, tmp_path):
-    """On a busy machine one may still be loading when its parent leaves; nobody's command fails for that."""
-    (tmp_path / "deaf").write_text("#!/bin/sh\nexec sleep 60\n")
-    (tmp_path / "deaf").chmod(0o700)
-    monkeypatch.setattr("sys.executable", str(tmp_path / "deaf"))
-    monkeypatch.setattr("actc.session.plan.GOODBYE_SECONDS", 0.1)
-    reports = []
-    with planning(new_session(scores).folder, reports.append):
-        time.sleep(0.3)
-    assert reports == []
 
 
 def test_every_triple_of_a_small_pool_can_be_judged(tmp_path):
@@ -419,49 +387,6 @@ def test_what_people_answer_or_take_while_a_plan_is_made_is_not_in_it(scores):
     assert not planner.held & set(planned(session))
 
 
-def test_a_plan_is_never_short_of_triples(scores):
-    session = new_session(scores)
-    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
-    judge(session, ada, 3)
-    held = {task.triple for one in (ada, bob) for task in session.ask(one, 20)}
-    Planner(session).step()
-    assert LEAST_PLANNED <= len(planned(session)) <= LEAST_PLANNED + len(held)
-    assert not held & set(planned(session))
-
-
-def test_a_scarce_plan_is_shared_by_everybody(scores):
-    session = new_session(scores)
-    people = [session.add_annotator(f"person {number}") for number in range(8)]
-    with session.store.transaction() as connection:
-        connection.execute("DELETE FROM plan WHERE place >= 16")
-    assert [len(session.ask(one, 6)) for one in people] == [2] * 8
-    assert planned(session) == []
-
-
-def test_overlap_is_the_share_of_triples_that_two_shall_judge(scores):
-    session = new_session(scores, overlap=0.25)
-    wanted = [row["wanted"] for row in session.store.rows("SELECT wanted FROM plan")]
-    assert set(wanted) == {1, 2}
-    assert 0.15 < wanted.count(2) / len(wanted) < 0.35
-
-
-def test_another_overlap_reaches_the_planner(scores):
-    session = new_session(scores)
-    planner = Planner(session)
-    planner.step()
-    assert not planner.step()
-    session.change("overlap", 1.0)
-    assert planner.step()
-    assert {row["wanted"] for row in session.store.rows("SELECT wanted FROM plan")} == {2}
-
-
-def test_every_relation_is_there_to_see_not_only_the_first(tmp_path):
-    pool = make_pool(400, 40)[0]
-    write_scored(tmp_path / "scores.parquet", pool)
-    session = new_session(tmp_path / "scores.parquet", method="pooled")
-    assert {line["relation"] for line in all_relations(session)} == set(pool.relation_names)
-
-
 def test_each_person_is_compared_with_what_the_others_say(scores):
     session = new_session(scores, overlap=1.0)
     ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
@@ -470,16 +395,6 @@ def test_each_person_is_compared_with_what_the_others_say(scores):
     found = {line["name"]: line.get("reliability") for line in people(session)}
     assert (found["ada"]["compared"], found["ada"]["right"]) == (4, 0.0)
     assert found["owner"] is None
-
-
-def test_a_plan_outlasts_the_refits_until_the_next(scores, monkeypatch):
-    session = new_session(scores, budget=500)
-    judge(session, session.add_annotator("ada"), 150)
-    planner, now = Planner(session), time.time()
-    monkeypatch.setattr("actc.session.plan.time.time", lambda: now + 60)
-    least = planner._plan_size(150)  # nothing was judged in the last ten seconds
-    planner.took = 30.0
-    assert planner._plan_size(150) - least == 150 - LEAST_PLANNED
 
 
 def asked_about(session: Session, annotator, relation: str | None, count: int = 6) -> list[str]:
@@ -494,13 +409,6 @@ def test_who_knows_one_relation_is_asked_about_it_alone(scores):
     assert asked_about(session, ada, "r3") == ["r3"] * 6
     assert asked_about(session, ada, "r2") == ["r2"] * 6
     assert len(set(asked_about(session, ada, None, 30))) > 1
-
-
-def test_a_relation_that_is_spent_or_unknown_is_told(scores):
-    session = new_session(scores)
-    ada = session.add_annotator("ada")
-    assert asked_about(session, ada, "no such relation") == []
-    assert what_is_left(session, ada, "no such relation") == "relation"
 
 
 def planned(session: Session) -> list[int]:
@@ -529,11 +437,6 @@ def test_a_plan_that_runs_short_is_made_again_without_new_answers(scores):
     assert planned(session)
 
 
-def test_the_advice_says_what_the_last_answers_changed():
-    assert write_advice({"changed": 0.0125}, labels=5, budget=9) == "The last answers changed 1.25 % of the decisions."
-    assert write_advice({"changed": 0.0125}, 9, 9).startswith("The budget of 9 answers is spent. ")
-
-
 def test_two_windows_of_one_person_are_told_which_answer_stands(scores):
     session = new_session(scores)
     ada = session.add_annotator("ada")
@@ -542,23 +445,6 @@ def test_two_windows_of_one_person_are_told_which_answer_stands(scores):
     with pytest.raises(SessionError):
         session.record(ada, [Judgement("true", triple, "two")])
     assert [line["said"] for line in history(session)] == ["false"]
-
-
-def test_an_annotator_who_is_not_sure_of_the_last_one_twice_hears_that_nothing_is_left(tmp_path):
-    (tmp_path / "scores.tsv").write_text("a\tr\tb\t1.0\n")
-    session = start_copy(tmp_path / "session", tmp_path / "scores.tsv")
-    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
-    assert what_is_left(session, ada) == "more"
-    judge(session, ada, 2, "unsure")
-    assert session.ask(ada, 3) == []
-    assert what_is_left(session, ada) == "none"
-    session.ask(bob)
-    assert what_is_left(session, ada) == "others"
-    judge(session, bob, 1)
-    assert what_is_left(session, bob) == "none"
-    session.set_budget(1)
-    assert what_is_left(session, bob) == "spent"
-    assert progress(session)["goal"] == 1
 
 
 def test_a_link_made_void_leaves_the_answers_and_gives_the_open_triples_to_others(scores):
@@ -587,33 +473,6 @@ def test_a_paused_session_takes_answers_and_gives_out_nothing(scores):
     assert what_is_left(session, ada) == "paused"
     session.set_paused(False)
     assert len(session.ask(ada, 5)) == 5
-
-
-def test_answers_under_a_second_in_a_row_are_counted(scores):
-    session = new_session(scores)
-    ada = session.add_annotator("ada")
-    for number, seconds in enumerate([0.2, 0.3, 2.0, 0.1, 0.4, 0.5, None]):
-        session.record(ada, [Judgement("true", session.ask(ada)[0].triple, f"k{number}", seconds)])
-    assert people(session, [ada])[0]["hasty"] == 3
-
-
-def test_counts_never_pass_what_they_are_counted_against():
-    assert write_count({"labels": 4, "goal": 10}) == "4 of 10 triples judged"
-    assert write_count({"labels": 41, "goal": 10}) == "41 triples judged, budget 10"
-
-
-def test_the_outlook_follows_the_answers(scores):
-    session = new_session(scores)
-    planner = Planner(session)
-    assert "Judge a few" in picture(session)["advice"]
-    ada = session.add_annotator("ada")
-    for said in ("true", "false", "true"):
-        judge(session, ada, 2, said)
-        assert planner.step()
-    assert not planner.step()
-    shown = picture(session)
-    assert [point[0] for point in shown["curve"]][-3:] == [2, 4, 6]
-    assert shown["relations"]
 
 
 def test_the_owner_has_the_last_word(scores):
@@ -803,28 +662,6 @@ def seen(session: Session, *words: str) -> list[str | None]:
 @pytest.mark.parametrize(("when", "read"), [("after", "after"), ("beside", "before"), ("never", None)])
 def test_the_history_tells_whether_reasons_were_read_before_the_answer(scores, when, read):
     assert seen(with_reasons(scores, reasons=when), "true") == [read]
-
-
-def test_who_takes_an_answer_back_has_read_the_reasons_before_the_next(scores):
-    assert seen(with_reasons(scores), "true", "undo", "false", "true") == ["after", "before", "after"]
-
-
-def test_reasons_may_be_hidden_later(scores):
-    session = with_reasons(scores)
-    task = session.ask(session.add_annotator("ada"))[0]
-    [card] = make_cards(session.names, [task], False, session.reasons)
-    assert card["when"] == "after"
-    assert [one["for"] for one in card["reasons"]] == [True, False]
-    session.change("reasons", "never")
-    assert "reasons" not in make_cards(session.names, [task], False, session.reasons)[0]
-    assert seen(session, "true") == [None]
-
-
-def test_a_session_without_reasons_gives_none(scores):
-    session = new_session(scores)
-    assert reasons_of(session.names, [0, 1]) == [(), ()]
-    assert seen(session, "true") == [None]
-    session.close()
 
 
 @pytest.mark.parametrize(
