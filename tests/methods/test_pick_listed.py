@@ -1,4 +1,4 @@
-"""Questions drawn from a list that may be vouched for, and by rank from the whole pool."""
+"""Questions where what is sought is rare: part from a list of the most probable ones, the rest from the whole pool."""
 
 from __future__ import annotations
 
@@ -11,41 +11,47 @@ from actc.methods.pooled_evidence import FROM_LIST, LEAST, pick_listed
 SURE = np.append(np.full(100, 0.97), np.linspace(0.5, 0.001, 900))
 
 
-def test_most_questions_are_drawn_from_the_list_and_none_twice():
-    picks = pick_listed(SURE, Annotations(), 200, np.random.default_rng(0))
-    assert len(np.unique(picks.rows)) == 200
-    listed = picks.within == "accepted"
-    assert (picks.rows[listed] < 130).all()  # nine in ten should be what is sought
-    assert (picks.rows[~listed] > 130).any()
+def pick(probabilities, answers, count, seed=0, relations=None):
+    relations = np.zeros(len(probabilities), np.int64) if relations is None else relations
+    return pick_listed(probabilities, relations, answers, count, np.random.default_rng(seed))
+
+
+def test_the_list_is_asked_first_and_others_too_and_none_twice():
+    rows = pick(SURE, Annotations(), 200).rows
+    assert len(np.unique(rows)) == 200
+    assert np.isin(np.arange(LEAST), rows).mean() > 0.9
+    assert (rows > 130).any()
 
 
 def test_an_answered_triple_is_not_asked_again():
     judged = Annotations(np.arange(60), np.ones(60, bool))
-    picks = pick_listed(SURE, judged, 900, np.random.default_rng(0))
-    assert not np.isin(picks.rows, judged.rows).any()
+    assert not np.isin(pick(SURE, judged, 900).rows, judged.rows).any()
 
 
-def test_where_nothing_is_likely_the_list_is_short_and_fewer_are_drawn_from_it():
-    picks = [pick_listed(np.full(1000, 1e-4), Annotations(), 1, np.random.default_rng(seed)) for seed in range(400)]
-    listed = np.array([one.within[0] == "accepted" for one in picks])
-    rows = np.array([one.rows[0] for one in picks])
-    assert listed.mean() == pytest.approx(FROM_LIST[0], abs=0.07)
-    assert rows[listed].max() < LEAST <= rows[~listed].max()
+def test_where_nothing_is_likely_fewer_are_drawn_from_the_list():
+    rows = np.array([pick(np.full(1000, 1e-4), Annotations(), 1, seed).rows[0] for seed in range(400)])
+    assert (rows < LEAST).mean() == pytest.approx(FROM_LIST[0], abs=0.08)
 
 
 def test_the_chance_of_a_question_is_how_often_it_is_drawn():
-    told = np.append(np.full(30, 0.97), np.full(170, 0.01))
-    drawn = [pick_listed(told, Annotations(), 1, np.random.default_rng(seed)) for seed in range(4000)]
+    probabilities = np.append(np.full(30, 0.97), np.full(170, 0.01))
+    drawn = [pick(probabilities, Annotations(), 1, seed) for seed in range(4000)]
     rows, chances = np.array([one.rows[0] for one in drawn]), np.array([one.chance[0] for one in drawn])
-    assert np.bincount(rows < 50)[1] / 4000 == pytest.approx(50 * chances[rows < 50].mean(), abs=0.03)
     assert (1 / chances).mean() == pytest.approx(200, rel=0.1)
+    assert ((rows < 30) / chances).mean() == pytest.approx(30, rel=0.1)
+
+
+def test_a_relation_with_four_times_as_many_triples_has_twice_as_many_questions():
+    relations = np.repeat([0, 1], [800, 200])
+    rows = np.array([pick(np.full(1000, 1e-4), Annotations(), 1, seed, relations).rows[0] for seed in range(2000)])
+    rest = rows[rows >= LEAST]
+    assert (rest < 800).sum() / (rest >= 800).sum() == pytest.approx(2, rel=0.25)
 
 
 def test_a_pool_is_asked_to_its_end():
-    picks = pick_listed(np.array([0.9, 0.1, 0.2]), Annotations(), 10, np.random.default_rng(0))
-    assert sorted(picks.rows.tolist()) == [0, 1, 2]
+    assert sorted(pick(np.array([0.9, 0.1, 0.2]), Annotations(), 10).rows.tolist()) == [0, 1, 2]
 
 
 def test_where_all_is_judged_nothing_is_asked():
     judged = Annotations(np.arange(3), np.ones(3, bool))
-    assert len(pick_listed(np.array([0.9, 0.1, 0.2]), judged, 10, np.random.default_rng(0)).rows) == 0
+    assert len(pick(np.array([0.9, 0.1, 0.2]), judged, 10).rows) == 0
