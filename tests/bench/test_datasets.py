@@ -155,10 +155,16 @@ def test_a_checkout_needs_no_download(monkeypatch, tmp_path):
     assert not (tmp_path / "cache").exists()
 
 
-def test_training_triples_are_all_true():
-    train = datasets.load_triples("codex-s", "train")
-    assert len(train) == 32888
+@pytest.mark.parametrize(
+    ("dataset", "sizes"),
+    [("codex-s", (32888, 3654, 3656, 2034, 42)), ("codex-m", (185584, 20620, 20622, 17050, 51))],
+)
+def test_codex_has_the_sizes_of_the_papers_first_table(dataset, sizes):
+    train, valid, test = (datasets.load_triples(dataset, split) for split in ("train", "valid", "test"))
+    entities = set().union(*(part for split in (train, valid, test) for part in (split.heads, split.tails)))
+    assert (len(train), len(valid), len(test), len(entities), len(set(train.relations))) == sizes
     assert train.labels.all()
+    assert valid.labels.mean() == test.labels.mean() == 0.5
 
 
 @pytest.mark.parametrize("digits", [6, 7])

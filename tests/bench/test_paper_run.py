@@ -10,7 +10,7 @@ import pytest
 
 from actc.bench.measurements import PAPER_METRICS, Measurements, read_measurements
 from actc.bench.paper.run import ITEMS, PAPER_METHODS, write_paper
-from actc.bench.paper.tables import PAPER_CELLS
+from actc.bench.paper.tables import PAPER_CELLS, load_published
 from actc.bench.rows import Run
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "paper"
@@ -53,3 +53,4 @@ def test_the_committed_tables_are_what_the_rows_say(results, tmp_path):
     assert len(made) == 3 * sum(not name.startswith("figure") for name in ITEMS) + 2
     for path in made:
         assert path.read_text() == (FOLDER / path.name).read_text(), path.name
+    assert f"Of {len(load_published())} numbers that the paper prints" in (tmp_path / "index.html").read_text()

@@ -22,11 +22,13 @@ from actc.bench.paper.tables import (
     DATASET_LABELS,
     WRITERS,
     Entry,
+    PublishedKey,
     TextTable,
     build_ablation,
     build_comparisons,
     build_paper_table,
     list_entries,
+    load_published,
 )
 from actc.bench.plans import Conditions, Experiment
 from actc.bench.plots import check_matplotlib
@@ -122,7 +124,7 @@ def _comparisons(metric: str, title: str) -> Item:
 
 def _budget_figure(dataset: str) -> Item:
     return Item(
-        f"ACTC-LR by annotation budget, {DATASET_LABELS[dataset]}",
+        f"ACTC-LR by annotation budget, {DATASET_LABELS[dataset]} (Figure 2)",
         (*BASELINES, "actc-lr-rndm", "actc-lr-dens"),
         lambda results, name, own: draw_budgets(results, dataset),
         lambda place: place[0] == dataset and place != AUTHORS_CELL,
@@ -150,14 +152,19 @@ PRINTED_TABLES: dict[str, tuple[str, int | None]] = {
     "table-l50": ("l50", 50),
 }
 ITEMS: dict[str, Item] = {
-    "table-avg": _paper_table("Averages over the annotation budgets", "avg", None, (*BASELINES, *ACTC)),
+    "table-avg": _paper_table("Averages over the annotation budgets (Table 2)", "avg", None, (*BASELINES, *ACTC)),
     "table-avg-f1": _paper_table(
-        "Averages over the annotation budgets, with the F1 versions", "avg-f1", None, (*BASELINES, *ACTC, *ACTC_F1)
+        "Averages over the annotation budgets, with the F1 versions (Table 3)",
+        "avg-f1",
+        None,
+        (*BASELINES, *ACTC, *ACTC_F1),
     ),
-    "table-l1": _paper_table("One annotated triple", "l1", 1, (*BASELINES, *APPENDIX)),
-    "table-l10": _paper_table("Ten annotated triples", "l10", 10, (*BASELINES, *APPENDIX)),
-    "table-l50": _paper_table("Fifty annotated triples", "l50", 50, (*BASELINES, *APPENDIX)),
-    "table-uniform": _paper_table("One threshold for all relations, averages", "uniform", None, UNIFORM),
+    "table-l1": _paper_table("One annotated triple (Table 4)", "l1", 1, (*BASELINES, *APPENDIX)),
+    "table-l10": _paper_table("Ten annotated triples (Table 5)", "l10", 10, (*BASELINES, *APPENDIX)),
+    "table-l50": _paper_table("Fifty annotated triples (Table 6)", "l50", 50, (*BASELINES, *APPENDIX)),
+    "table-uniform": _paper_table(
+        "One threshold for all relations: averages (beside Figure 3)", "uniform", None, UNIFORM
+    ),
     "comparisons-accuracy": _comparisons("accuracy", "Paired differences in accuracy"),
     "comparisons-f1": _comparisons("f1", "Paired differences in F1"),
     "ablation-estimate-all": _ablation(
@@ -207,13 +214,13 @@ ITEMS: dict[str, Item] = {
     "figure-budgets-s": _budget_figure("codex-s"),
     "figure-budgets-m": _budget_figure("codex-m"),
     "figure-uniform": Item(
-        "One threshold for all relations against one for each",
+        "One threshold for all relations against one for each (Figure 3)",
         UNIFORM_PAIRS,
         lambda results, name, own: draw_uniform(results, UNIFORM_CELL),
         lambda place: place == UNIFORM_CELL,
     ),
     "figure-n": Item(
-        "How many labels are enough for a threshold",
+        "How many labels are enough for a threshold (Figure 4)",
         tuple(f"actc-lr-dens:n={n}" for n in N_VALUES),
         lambda results, name, own: draw_n(results, DATASETS),
         lambda place: place != AUTHORS_CELL,
@@ -366,8 +373,10 @@ def _show(*numbers: float | None) -> list[str]:
 
 
 def _compare(entries: Sequence[Entry]) -> list[str]:
-    """Describe how far our numbers are from the published ones; nothing where none is published."""
-    apart = [abs(entry.difference) for entry in entries if entry.difference is not None]
+    """Describe how far our numbers are from the published ones, each of which counts once."""
+    published = load_published()
+    printed = [(entry.ours.value, published.get(PublishedKey(*entry[:5]))) for entry in entries]
+    apart = [abs(ours - paper.value) for ours, paper in printed if paper]
     if not apart:
         return []
     half, most = np.quantile(apart, [0.5, 0.9])
