@@ -12,6 +12,7 @@ import random
 import resource
 import shutil
 import signal
+import socket
 import sqlite3
 import sys
 from contextlib import suppress
@@ -150,7 +151,6 @@ def made(tmp_path_factory):
         "convert graph.tsv --base http://e/ --out graph.ttl",
     ):
         assert actc(*line.split(), cwd=home).returncode == 0, line
-    gc.collect()  # a connection that waits for it would move its judgements into the database at any later moment
     shutil.copy(home / "th.json", home / "report.json")
     return home
 
@@ -241,6 +241,44 @@ def test_options_that_make_no_sense_are_refused_in_a_sentence(made, line):
     assert code == 2
     assert error.startswith("actc: ")
     assert fingerprint(made) == before
+
+
+def test_commands_close_the_session_and_refused_ones_change_none_of_its_files(made, tmp_path):
+    """SQLite moves what its log holds into the database when the last connection closes: a late one changes bytes."""
+    shutil.copytree(made, tmp_path / "made")
+    home = tmp_path / "made"
+    (home / "some.tsv").write_text("id\tname\ne1\tAda\n")
+    busy = socket.create_server(("127.0.0.1", 0))
+    port = busy.getsockname()[1]
+    gc.disable()
+    try:
+        for line in (
+            "import s labels.tsv --annotator Bob",
+            "export s --labels new.tsv --thresholds new.json",
+            "report s --out new.html",
+            "judge s --program true --count 2",
+        ):
+            assert run(home, line)[0] == 0, line
+            assert not list((home / "s").glob("*-wal")), line
+        before = fingerprint(home)
+        for line in (
+            "annotate s --title T --annotator \udcff --no-browser",
+            "annotate s --title T --reasons nonsense --no-browser",
+            "annotate s --title T --names nowhere.tsv --no-browser",
+            f"annotate s --title T --names some.tsv --annotator Eve --port {port} --no-browser",
+            "annotate s --annotator owner --title T --no-browser",
+            "audit s --count 0",
+            "audit s --count 2 --annotator \udcff",
+            "export s --labels new/labels.tsv",
+            "import s nowhere.tsv",
+            "judge s --program true --which nonsense",
+        ):
+            assert run(home, line)[0] == 2, line
+            assert fingerprint(home) == before, line
+            assert not list((home / "s").glob("*-wal")), line
+    finally:
+        gc.enable()
+        busy.close()
 
 
 def test_a_program_that_reads_nothing_and_ends_is_no_error(made):

@@ -277,7 +277,7 @@ def test_a_report_says_what_judges_bought(session, tmp_path):
 
 def test_judges_order_the_list_and_whoever_reads_its_file_accepts_the_same(session, tmp_path):
     judge_triples(session, program=command(tmp_path), which="all")
-    session.change("precision", 0.7)
+    session.change({"precision": 0.7})
     planner = Planner(session)
     for _ in range(19):  # with a refit now and then
         planner.step()

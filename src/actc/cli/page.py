@@ -6,17 +6,28 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from actc.errors import OptionError
+
+if TYPE_CHECKING:
+    from actc.session import Session
+
+
+def _tidy_names(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> list[str]:
+    from actc.session.judge_store import tidy_name
+
+    return [tidy_name(name, "an annotator") for name in names]
+
 
 _OPTIONS = (
     click.option(
         "--annotator",
         "annotators",
         multiple=True,
+        callback=_tidy_names,
         help="A name that gets a link; repeatable. [default: those there are, or you]",
     ),
     click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
@@ -38,8 +49,10 @@ def page_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def serve_page(session: Path, annotators: tuple[str, ...], host: str, port: int, browser: bool, quiet: bool) -> None:
-    """Serve a session's page until interrupted."""
+def serve_page(
+    session: Path, prepare: Callable[[Session], None], host: str, port: int, browser: bool, quiet: bool
+) -> None:
+    """Serve a session's page until interrupted; ``prepare`` changes the session once the port is ours."""
     from actc.cli.show_session import print_links
 
     try:
@@ -54,4 +67,4 @@ def serve_page(session: Path, annotators: tuple[str, ...], host: str, port: int,
             ending.enter_context(browsing(link_to_open(links), session))
 
     with ExitStack() as ending:
-        serve(session, annotators, host, port, announce, lambda line: click.echo(line, err=True))
+        serve(session, prepare, host, port, announce, lambda line: click.echo(line, err=True))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +23,9 @@ from actc.cli.parts import (
     seed_option,
 )
 from actc.errors import OptionError
+
+if TYPE_CHECKING:
+    from actc.session import Session
 
 
 @click.command(
@@ -90,10 +94,10 @@ def start_command(
     if scores is None:
         scores, names, kg = sample_files()
     settings = Settings(title=title, guidelines=text, **choices)
-    started = start_session(session, scores, settings, names, kg, language, constraints=constraints)
-    if not quiet:
-        print(f"{started.settings.triples:,} candidates are ready. Judge them with: actc annotate {session}")
-        print_named(started)
+    with closing(start_session(session, scores, settings, names, kg, language, constraints=constraints)) as started:
+        if not quiet:
+            print(f"{started.settings.triples:,} candidates are ready. Judge them with: actc annotate {session}")
+            print_named(started)
 
 
 @click.command(
@@ -116,7 +120,7 @@ def start_command(
 @quiet_option
 def annotate_command(
     session: Path,
-    annotators: tuple[str, ...],
+    annotators: list[str],
     terminal: bool,
     reasons: str | None,
     title: str | None,
@@ -131,30 +135,34 @@ def annotate_command(
     """Judge triples: on a page, or in the terminal."""
     from actc.data.files import read_text
     from actc.session import Session
+    from actc.session.read_names import try_names
     from actc.session.start import add_session_names
 
     text = None if guidelines is None else read_text(guidelines)
-    for name, value in (("reasons", reasons), ("title", title), ("guidelines", text)):
-        if value is not None:
-            Session(session).change(name, value)
-    if names:
-        add_session_names(session, names, language)
+    given = {"reasons": reasons, "title": title, "guidelines": text}
+    choices = {name: value for name, value in given.items() if value is not None}
+    try_names(names, language)
+
+    def prepare(opened: Session) -> None:
+        opened.change(choices, annotators)
+        if names:
+            add_session_names(opened, names, language)
+
     if terminal:
-        _judge_here(session, annotators)
+        with closing(Session(session)) as opened:
+            prepare(opened)
+            _judge_here(opened, annotators[0] if annotators else "you")
     else:
-        serve_page(session, annotators, host, port, browser, quiet)
+        serve_page(session, prepare, host, port, browser, quiet)
 
 
-def _judge_here(session: Path, annotators: tuple[str, ...]) -> None:
-    from actc.session import Session
+def _judge_here(session: Session, name: str) -> None:
     from actc.session.plan import planning
     from actc.session.terminal import judge_in_terminal
 
-    opened = Session(session)
     read_key = click.getchar if sys.stdin.isatty() else lambda: sys.stdin.read(1)
-    with planning(session, click.echo):
-        person = opened.add_annotator(annotators[0] if annotators else "you")
-        judge_in_terminal(opened, person, read_key, input, click.echo)
+    with planning(session.folder, click.echo):
+        judge_in_terminal(session, session.add_annotator(name), read_key, input, click.echo)
 
 
 @click.command(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def audit_command(
     labels: Path | None,
     overwrite: bool,
     quiet: bool,
-    annotators: tuple[str, ...],
+    annotators: list[str],
     host: str,
     port: int,
     browser: bool,
@@ -94,10 +95,11 @@ def audit_command(
         from actc.cli.show_session import print_audit_of
         from actc.session.start_audit import find_audit
 
-        session = find_audit(accepted, out, among=among, count=count, seed=seed, **rest)
-        if not quiet:
-            print_audit_of(session)
-        serve_page(session.folder, annotators, host, port, browser, quiet)
+        with closing(find_audit(accepted, out, among=among, count=count, seed=seed, **rest)) as session:
+            if not quiet:
+                print_audit_of(session)
+            folder = session.folder
+        serve_page(folder, lambda session: session.change({}, annotators), host, port, browser, quiet)
         return
     from actc.cli.show_trust import print_audit, print_drawn
     from actc.decide.audit import Goal

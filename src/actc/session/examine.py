@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,17 +49,18 @@ def write_report(
     if json_out is not None:  # both or none
         check_writable(json_out)
     opened = find_case(source)
-    report, judges = make_report(opened.case), report_judges(opened)
-    if opened.session is not None:
-        report = replace(
-            report, sought=sought_in(opened.session.settings), session=tuple(describe_session(opened.session))
-        )
-    if judges is not None:
-        report = replace(report, judges=tuple(judges.sentences(report.sought)))
-    write_page(report, Path(out), name_things(opened.session, _next_commands(source, opened)))
-    if json_out is not None:
-        write_json(json_out, report.to_dict() | ({} if judges is None else {"judges": judges.to_dict()}))
-    return report
+    with nullcontext() if opened.session in (None, source) else closing(opened.session):
+        report, judges = make_report(opened.case), report_judges(opened)
+        if opened.session is not None:
+            report = replace(
+                report, sought=sought_in(opened.session.settings), session=tuple(describe_session(opened.session))
+            )
+        if judges is not None:
+            report = replace(report, judges=tuple(judges.sentences(report.sought)))
+        write_page(report, Path(out), name_things(opened.session, _next_commands(source, opened)))
+        if json_out is not None:
+            write_json(json_out, report.to_dict() | ({} if judges is None else {"judges": judges.to_dict()}))
+        return report
 
 
 def draw_audit(

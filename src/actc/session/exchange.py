@@ -24,7 +24,7 @@ from actc.session.cards import plain, sentence
 from actc.session.judge_store import MOST_NAME, ReplyStore
 from actc.session.plan import Planner, task_of
 from actc.session.record import LABELS, Judgement, find_stored, insert
-from actc.session.session import OWNER, Session
+from actc.session.session import OWNER, Session, open_session
 from actc.session.status import history
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
@@ -138,15 +138,15 @@ def import_judgements(
     Imported
         How many were new (``added``), and what is to be said of the others (``notes``).
     """
-    opened = session if isinstance(session, Session) else Session(session)
-    if judge:
-        if annotator is not None or owner:
-            raise OptionError("--judge takes the names of judges from the file; leave out --annotator and --owner.")
-        judged = read_judge_answers(judgements, opened.read_pool())
-        return Imported(ReplyStore(opened.folder, create=True).add_answers(judged))
-    added = read_judgements(opened, Path(judgements), annotator, owner)
-    Planner(opened).step()  # so that status tells what these answers buy
-    return added
+    if judge and (annotator is not None or owner):
+        raise OptionError("--judge takes the names of judges from the file; leave out --annotator and --owner.")
+    with open_session(session) as opened:
+        if judge:
+            judged = read_judge_answers(judgements, opened.read_pool())
+            return Imported(ReplyStore(opened.folder, create=True).add_answers(judged))
+        added = read_judgements(opened, Path(judgements), annotator, owner)
+        Planner(opened).step()  # so that status tells what these answers buy
+        return added
 
 
 def read_judgements(session: Session, path: Path, who: str | None = None, owner: bool = False) -> Imported:

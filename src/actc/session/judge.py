@@ -23,12 +23,12 @@ from actc.session.ask_program import ask_program, split_command
 from actc.session.ask_server import WAYS, Server, Traffic, ask_server, read_key
 from actc.session.cards import make_card, plain
 from actc.session.find_case import session_case
-from actc.session.judge_store import MOST_NAME, ReplyStore
+from actc.session.judge_store import MOST_NAME, ReplyStore, tidy_name
 from actc.session.judged import compare_judges
 from actc.session.plan import task_of
 from actc.session.prompt import DEFAULT, fill_prompt, read_prompt
 from actc.session.replies import Question, Reply, key_of
-from actc.session.session import Session
+from actc.session.session import Session, open_session
 from actc.session.texts import reasons_of, write_sources
 
 Replies = Iterator[tuple[Question, Reply]]
@@ -147,7 +147,6 @@ def judge_triples(
     progress : callable
         Told how many are done, and of how many.
     """
-    session = session if isinstance(session, Session) else Session(session)
     _check_choice(program, url, model)
     if way is not None and way not in WAYS:
         raise ChoiceError("way to ask", way, WAYS)
@@ -160,41 +159,42 @@ def judge_triples(
     else:
         split_command(program or "")
         ask = partial(ask_program, program or "")
-    if texts is not None:
-        write_sources(session.folder, session.read_pool(), texts)
-    tasks = choose_triples(session, which, count)
-    store = ReplyStore(session.folder, create=True)
-    judge = " ".join((name or _name_of(program, model)).split())
+    judge = tidy_name(name or _name_of(program, model), "a judge")
     if url is not None:
         judge = name_asked(judge, text)
-    number = store.add_judge(judge)
-    with store.alone(number):
-        if url is not None:
-            ask = partial(ask_server, replace(server, way=way or store.way(number)), traffic=traffic)
-        questions = Fresh(session, tasks, store.keys(number), model or "", None if url is None else text)
-        tally: Counter[str] = Counter()  # what came of the run so far
-        asked = questions if url is not None else islice(questions, min(limit, len(tasks)))
-        known = way or ""
-        for reply in store.keep(number, ask(asked)):
-            if traffic.way != known:  # at once: a run that is killed need not find it out again
-                known = traffic.way
-                store.keep_way(number, known)
-            tally.update(replies=1, answered=reply.said is not None, read=reply.tokens_in, written=reply.tokens_out)
-            progress(tally["replies"], len(tasks) - questions.before)
-    return JudgeRun(
-        judge,
-        len(tasks),
-        questions.before,
-        tally["answered"],
-        tally["replies"] - tally["answered"],
-        len(tasks) - questions.before - tally["replies"],
-        traffic.requests,
-        tally["read"],
-        tally["written"],
-        traffic.problem,
-        time.monotonic() - began,
-        compare_judges(session.annotations(), store.answers()).get(judge, NOT_COMPARED),
-    )
+    with open_session(session) as session:
+        tasks = choose_triples(session, which, count)
+        if texts is not None:
+            write_sources(session.folder, session.read_pool(), texts)
+        store = ReplyStore(session.folder, create=True)
+        number = store.add_judge(judge)
+        with store.alone(number):
+            if url is not None:
+                ask = partial(ask_server, replace(server, way=way or store.way(number)), traffic=traffic)
+            questions = Fresh(session, tasks, store.keys(number), model or "", None if url is None else text)
+            tally: Counter[str] = Counter()  # what came of the run so far
+            asked = questions if url is not None else islice(questions, min(limit, len(tasks)))
+            known = way or ""
+            for reply in store.keep(number, ask(asked)):
+                if traffic.way != known:  # at once: a run that is killed need not find it out again
+                    known = traffic.way
+                    store.keep_way(number, known)
+                tally.update(replies=1, answered=reply.said is not None, read=reply.tokens_in, written=reply.tokens_out)
+                progress(tally["replies"], len(tasks) - questions.before)
+        return JudgeRun(
+            judge,
+            len(tasks),
+            questions.before,
+            tally["answered"],
+            tally["replies"] - tally["answered"],
+            len(tasks) - questions.before - tally["replies"],
+            traffic.requests,
+            tally["read"],
+            tally["written"],
+            traffic.problem,
+            time.monotonic() - began,
+            compare_judges(session.annotations(), store.answers()).get(judge, NOT_COMPARED),
+        )
 
 
 NOT_COMPARED = measure_reliability(Annotations(), Annotations())

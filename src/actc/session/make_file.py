@@ -18,7 +18,7 @@ from actc.session.examine import write_report
 from actc.session.exchange import write_history, write_labels
 from actc.session.find_case import find_case
 from actc.session.results import write_accepted, write_thresholds
-from actc.session.session import Session
+from actc.session.session import Session, open_session
 
 MOST_SECONDS = 600.0
 """How long a file may take; a report on a million candidates takes a small part of it."""
@@ -61,7 +61,8 @@ def main(folder: str, name: str, out: str, method: str | None = None) -> None:
     if method is not None:
         import_here(method)
     try:
-        MAKERS[name](Session(folder), Path(out))
+        with open_session(folder) as session:
+            MAKERS[name](session, Path(out))
     except ActcError as error:
         sys.exit(str(error))
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from actc.data.database import database_address
 from actc.data.files import read_triples
 from actc.errors import FileError
 from actc.session.read_names import NAME_COLUMNS, NAMING, RDF_FORMATS, ending, read_names
@@ -85,8 +84,7 @@ class Names:
         if not path.is_file():
             raise FileError(f"{path}: there is no such file; the session is incomplete.")
         self.path, self.link = path, link
-        address = database_address(path, writing=False)
-        self._connections = Connections(lambda: sqlite3.connect(address, uri=True, check_same_thread=False))
+        self._connections = Connections(path, lambda connection: None, writing=False)
         version = self._rows("PRAGMA user_version")[0][0]
         if version != VERSION:
             raise FileError(f"{path}: names of format {version}; this actc reads {VERSION}. Start the session anew.")

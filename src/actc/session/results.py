@@ -21,7 +21,7 @@ from actc.session.ask import Task
 from actc.session.exchange import write_history, write_label_studio, write_labels
 from actc.session.find_case import Opened, find_case
 from actc.session.plan import task_of
-from actc.session.session import Session
+from actc.session.session import Session, open_session
 from actc.session.sought import parts_of, sought_in
 
 
@@ -102,9 +102,9 @@ def export_session(
     files = (labels, history, thresholds, accepted, label_studio, held)
     labels, history, thresholds, accepted, label_studio, held = (Path(file) if file else None for file in files)
     demand = None if precision is None else Demand(precision, confidence)
-    session = session if isinstance(session, Session) else Session(session)
     written: list[tuple[int, str, Path]] = []
-    with ExitStack() as stack:  # all files take their names at the end, or none does
+    # All files take their names at the end, or none does.
+    with open_session(session) as session, ExitStack() as stack:
 
         def beside(path: Path) -> Path:
             return stack.enter_context(write_beside(path))

@@ -19,7 +19,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -153,28 +154,38 @@ class Session:
         except ValueError:
             raise FileError(f"{self.store.path}: it says that {name} is {value!r}, which it cannot be.") from None
 
-    def change(self, name: str, value: str | float) -> None:
-        """Change what may be changed after the start, see ``CHANGEABLE``; what was chosen before stays in the history.
+    def change(self, choices: Mapping[str, str | float], people: Iterable[str] = ()) -> None:
+        """Change what may be changed after the start, see ``CHANGEABLE``, and add people: all of it or nothing.
 
-        Another overlap holds for the triples that are planned from now on.
+        What was chosen before stays in the history. Another overlap holds for the triples that are planned from now on.
         """
-        check_choice("setting to change", name, CHANGEABLE)
-        replace(self.settings, **{name: value})  # type: ignore[arg-type]  # refuses what a start would refuse
+        for name in choices:
+            check_choice("setting to change", name, CHANGEABLE)
+        replace(self.settings, **choices)  # type: ignore[arg-type]  # refuses what a start would refuse
+        names = [self._free_name(name, "person") for name in people]
         with self.store.transaction() as connection:
             sql = "INSERT INTO choice (at, name, value) VALUES (?, ?, ?)"
-            connection.execute(sql, (time.time(), name, str(value)))
+            connection.executemany(sql, [(time.time(), name, str(value)) for name, value in choices.items()])
+        for name in names:
+            self.add_annotator(name)
 
     def add_annotator(self, name: str, kind: str = "person") -> Annotator:
         """Return the annotator of that name, new or not."""
-        name = tidy_name(name, "an annotator")
+        name = self._free_name(name, kind)
         with self.store.transaction() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO annotator (name, kind, created) VALUES (?, ?, ?)", (name, kind, time.time())
             )
-        found = self.annotator(name)
-        if found.kind != kind:
-            raise SessionError(f"The name {name!r} is taken in this session ({found.kind}); choose another.")
-        return found if found.link >= 0 else self.change_link(name)
+        annotator = self.annotator(name)
+        return annotator if annotator.link >= 0 else self.change_link(name)
+
+    def _free_name(self, name: str, kind: str) -> str:
+        """Return a name in one form; refuse one that is no name, or that an annotator of another kind has."""
+        name = tidy_name(name, "an annotator")
+        for other in self.annotators():
+            if other.name == name and other.kind != kind:
+                raise SessionError(f"The name {name!r} is taken in this session ({other.kind}); choose another.")
+        return name
 
     def change_link(self, name: str, void: bool = False) -> Annotator:
         """Give a person a new link, or none: the old one is void at once, and their answers stay.
@@ -336,3 +347,13 @@ class Session:
         at = [datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") for seconds in columns[5]]
         how = {"asked": asked, "within": within, "chance": chance, "round": rounds, "who": who}
         return replace(found, **how, at=np.array(at, dtype=object))
+
+
+@contextmanager
+def open_session(session: str | Path | Session) -> Iterator[Session]:
+    """Open the session in a folder, and close it at the end; one that is open already stays open."""
+    if isinstance(session, Session):
+        yield session
+        return
+    with closing(Session(session)) as opened:
+        yield opened

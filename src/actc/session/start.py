@@ -24,7 +24,7 @@ from actc.errors import FileError
 from actc.graph.formats import as_table, read_graph
 from actc.session.names import FILE, add_names, write_names
 from actc.session.read_names import own_labels
-from actc.session.session import OWNER, Session
+from actc.session.session import OWNER, Session, open_session
 from actc.session.settings import Settings
 from actc.session.store import FILE as STORE
 from actc.session.store import Store
@@ -127,9 +127,8 @@ def write_core(folder: Path, settings: Settings) -> Session:
 
 def take_people(session: Session, earlier: Path) -> None:
     """Give a new session the people of an earlier one: who may judge, and by which link, stays as it was."""
-    before = Session(earlier)
-    rows = [tuple(row) for row in before.store.rows("SELECT name, kind, created, link FROM annotator")]
-    before.close()
+    with open_session(earlier) as before:
+        rows = [tuple(row) for row in before.store.rows("SELECT name, kind, created, link FROM annotator")]
     with session.store.transaction() as connection:
         connection.executemany(
             "INSERT INTO annotator (name, kind, created, link) VALUES (?, ?, ?, ?) "
@@ -150,10 +149,10 @@ def add_session_names(session: str | Path | Session, files: Sequence[str | Path]
     language : str
         The language of names and descriptions, where a file has several.
     """
-    session = session if isinstance(session, Session) else Session(session)
-    pool = session.read_pool()
-    ids = (*pool.entity_names, *pool.relation_names)
-    add_names(session.names.path, [Path(file) for file in files], ids, language)
+    with open_session(session) as session:
+        pool = session.read_pool()
+        ids = (*pool.entity_names, *pool.relation_names)
+        add_names(session.names.path, [Path(file) for file in files], ids, language)
 
 
 def count_named(session: Session) -> tuple[int, int]:

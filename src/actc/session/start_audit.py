@@ -21,7 +21,7 @@ from actc.session.audit_plan import AuditPlanner
 from actc.session.find_case import find_case
 from actc.session.names import FILE, REASONS, SOURCE, write_texts
 from actc.session.results import write_accepted
-from actc.session.session import Session
+from actc.session.session import Session, open_session
 from actc.session.settings import Settings
 from actc.session.sought import sought_in
 from actc.session.start import write_core
@@ -60,36 +60,40 @@ def start_audit(
     seed : int
         Where the draw starts from.
     """
-    session = session if isinstance(session, Session) else Session(session)
-    folder = session.folder / "audit" if folder is None else Path(folder)
-    if folder.exists():
-        raise FileError(f"{folder} is there already; give another with --out, or go on with: actc annotate {folder}")
-    goal = Goal(within, target, level)
-    accepted = _accepted_by(session) if among is None else _with_scores(read_graph(Path(among)), session.read_pool())
-    if not len(accepted):
-        became = sought_in(session.settings).accepted
-        raise OptionError(f"{among or session.folder}: nothing is {became} yet, so there is nothing to audit.")
-    if count is None:
-        count = (target is not None and 100) or assess(accepted, Annotations(), goal).more or 100
-    if count < 1:
-        raise OptionError(f"{count} answers audit nothing; ask for at least 1.")
-    old = session.settings
-    settings = Settings(
-        budget=min(count, len(accepted)), title=f"Audit of {old.title}", guidelines=old.guidelines, seed=seed,
-        triples=len(accepted), relations=len(accepted.relation_names), within=within, target=target, level=level,
-        doubted=len(accepted) if sought_in(old) is WRONG_FACTS else 0,
-    )  # fmt: skip
-    with write_folder(folder) as made:
-        made.chmod(0o700)
-        write_scored(made / "pool.parquet", accepted)
-        names = Path(shutil.copyfile(session.names.path, made / FILE))
-        for kind in (REASONS, SOURCE):  # an audit is judged without them, and its rows are others
-            write_texts(names, kind, ())
-        audit = write_core(made, settings)
-        for person in session.people():
-            audit.add_annotator(person.name)
-        AuditPlanner(audit).step()
-        audit.close()
+    with open_session(session) as session:
+        folder = session.folder / "audit" if folder is None else Path(folder)
+        if folder.exists():
+            raise FileError(
+                f"{folder} is there already; give another with --out, or go on with: actc annotate {folder}"
+            )
+        goal = Goal(within, target, level)
+        accepted = (
+            _accepted_by(session) if among is None else _with_scores(read_graph(Path(among)), session.read_pool())
+        )
+        if not len(accepted):
+            became = sought_in(session.settings).accepted
+            raise OptionError(f"{among or session.folder}: nothing is {became} yet, so there is nothing to audit.")
+        if count is None:
+            count = (target is not None and 100) or assess(accepted, Annotations(), goal).more or 100
+        if count < 1:
+            raise OptionError(f"{count} answers audit nothing; ask for at least 1.")
+        old = session.settings
+        settings = Settings(
+            budget=min(count, len(accepted)), title=f"Audit of {old.title}", guidelines=old.guidelines, seed=seed,
+            triples=len(accepted), relations=len(accepted.relation_names), within=within, target=target, level=level,
+            doubted=len(accepted) if sought_in(old) is WRONG_FACTS else 0,
+        )  # fmt: skip
+        with write_folder(folder) as made:
+            made.chmod(0o700)
+            write_scored(made / "pool.parquet", accepted)
+            names = Path(shutil.copyfile(session.names.path, made / FILE))
+            for kind in (REASONS, SOURCE):  # an audit is judged without them, and its rows are others
+                write_texts(names, kind, ())
+            audit = write_core(made, settings)
+            for person in session.people():
+                audit.add_annotator(person.name)
+            AuditPlanner(audit).step()
+            audit.close()
     return Session(folder)
 
 

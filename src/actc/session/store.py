@@ -150,17 +150,28 @@ STRANGE = {
 
 
 class Connections:
-    """As many connections as are in use at once.
+    """As many connections to a file as are in use at once.
 
     Parameters
     ----------
-    connect : callable
-        Opens a connection that any thread may use.
+    path : Path
+        The file.
+    prepare : callable
+        Sets up a new connection. It must not refer to whoever has these connections: they would wait for the garbage
+        collector, and SQLite changes a database when the last connection to it closes.
+    writing : bool
+        Whether they are for writing, too.
     """
 
-    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
-        self._connect = connect
+    def __init__(self, path: Path, prepare: Callable[[sqlite3.Connection], object], writing: bool = True) -> None:
+        self._path, self._prepare, self._writing = path, prepare, writing
         self._idle: deque[sqlite3.Connection] = deque()
+
+    def _connect(self) -> sqlite3.Connection:
+        address = database_address(self._path, self._writing)
+        connection = sqlite3.connect(address, timeout=30, isolation_level=None, check_same_thread=False, uri=True)
+        self._prepare(connection)
+        return connection
 
     @contextmanager
     def borrow(self) -> Iterator[sqlite3.Connection]:
@@ -182,6 +193,19 @@ class Connections:
     def __del__(self) -> None:
         """Close them with the session that used them; from Python 3.13 on SQLite warns where nobody did."""
         self.close()
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    connection.row_factory = sqlite3.Row
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA cache_size = -512")  # in KB; there may be as many connections as threads
+    connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages; each time, one answer waits for two more syncs
+
+
+def _prepare_synced(connection: sqlite3.Connection) -> None:
+    _prepare(connection)
+    connection.execute("PRAGMA synchronous = FULL")
 
 
 class _Waiting:
@@ -220,24 +244,14 @@ class Store:
     """
 
     def __init__(self, path: Path, settings: str | None = None, synced: bool = True) -> None:
-        self.path, self.synced = path, synced
+        self.path = path
         if settings is None and not path.is_file():
             raise FileError(f"{path.parent} is no annotation session; start one with `actc start`.")
-        self._connections = Connections(self._connect)
+        self._connections = Connections(path, _prepare_synced if synced else _prepare)
         self._writing = threading.Lock()
         self._lock_of_leader = threading.Lock()
         self._waiting: deque[_Waiting] = deque()
         self._open(settings)
-
-    def _connect(self) -> sqlite3.Connection:
-        address = database_address(self.path)
-        connection = sqlite3.connect(address, timeout=30, isolation_level=None, check_same_thread=False, uri=True)
-        connection.row_factory = sqlite3.Row
-        connection.execute(f"PRAGMA synchronous = {'FULL' if self.synced else 'NORMAL'}")
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA cache_size = -512")  # in KB; there may be as many connections as threads
-        connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages; each time, one answer waits for two more syncs
-        return connection
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:

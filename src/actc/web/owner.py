@@ -178,7 +178,7 @@ def set_budget(body: BudgetBody, session: Open, owner: Who) -> dict[str, Any]:
 @owning.post("/overlap")
 def set_overlap(body: OverlapBody, session: Open, owner: Who) -> dict[str, float]:
     """Change how many triples two people judge, from the next ones on."""
-    session.change("overlap", body.overlap)
+    session.change({"overlap": body.overlap})
     return {"overlap": session.overlap}
 
 

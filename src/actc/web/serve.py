@@ -7,7 +7,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from html import escape
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -29,7 +29,7 @@ SWITCH_SECONDS = 0.0005
 
 def serve(
     folder: Path,
-    annotators: Sequence[str],
+    prepare: Callable[[Session], None],
     host: str = "127.0.0.1",
     port: int = 8765,
     announce: Callable[[list[tuple[str, str]]], None] = lambda links: None,
@@ -41,8 +41,8 @@ def serve(
     ----------
     folder : Path
         The session.
-    annotators : sequence of str
-        Names that shall have a link, besides those that have one already; if nobody has, "you" gets one.
+    prepare : callable
+        Changes the session, once the port is ours; if nobody has a link then, "you" gets one.
     host, port : str, int
         Where to listen; port 0 takes any free one.
     announce : callable
@@ -52,14 +52,14 @@ def serve(
     """
     with needing("The annotation page", "fastapi and uvicorn", "app"):
         from actc.web.server import create_app
-    session = Session(folder)
-    for name in annotators or ([] if session.people() else [ALONE]):
-        session.add_annotator(name)
-    with listen(host, port) as listener, planning(folder, report):
-        app = create_app(session, host)
-        announce(links_of(session, host, listener.getsockname()[1]))
-        run_server(app, listener)
-    session.close()
+    with listen(host, port) as listener, closing(Session(folder)) as session:
+        prepare(session)
+        if not session.people():
+            session.add_annotator(ALONE)
+        with planning(folder, report):
+            app = create_app(session, host)
+            announce(links_of(session, host, listener.getsockname()[1]))
+            run_server(app, listener)
 
 
 def run_server(app: Any, listener: socket.socket) -> None:

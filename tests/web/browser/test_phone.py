@@ -107,7 +107,7 @@ def test_guidelines_reasons_and_own_answers_are_read_on_a_phone(copy_session, st
             else:
                 page.tap(f"#{name} .{close} [data-close]")
             page.wait_for_selector(f"#{name}", state="hidden")
-    server.session.change("reasons", "beside")
+    server.session.change({"reasons": "beside"})
     page.reload()
     page.wait_for_selector(READY)
     box, dock = page.locator("#reasons").bounding_box(), page.locator(".dock").bounding_box()

@@ -149,8 +149,7 @@ def change_project(body: OptionsBody, project: OpenProject, studio: OpenStudio) 
     project = project.change(**given)
     if project.session is not None:
         session = studio.sessions.served(project.name).session
-        for key in {"title", "guidelines"} & set(given):
-            session.change(key, given[key])
+        session.change({key: given[key] for key in ("title", "guidelines") if key in given})
         if "budget" in given:
             session.set_budget(given["budget"])
     return describe_project(studio, project)

@@ -103,9 +103,8 @@ class Sessions:
             if key not in self._open:
                 session, ending = Session(folder), ExitStack()
                 ending.callback(session.close)
-                for name in ("title", "guidelines"):  # as chosen since the session began
-                    if getattr(session, name) != getattr(options, name):
-                        session.change(name, getattr(options, name))
+                chosen = {name: getattr(options, name) for name in ("title", "guidelines")}  # since the session began
+                session.change({name: text for name, text in chosen.items() if getattr(session, name) != text})
                 ending.enter_context(planning(folder, lambda sentence: None))  # the owner's page tells of trouble
                 tab = "people" if key.endswith(AUDIT) else "decide"
                 back = f"project/{key.removesuffix(AUDIT)}#{tab}"
