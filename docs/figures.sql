@@ -222,3 +222,37 @@ SELECT bool_and(processor < 500) FROM 'benchmarks/studio/table.csv'
 WHERE what NOT LIKE '%MB';
 -- docs/scale.md: with less than 256 MB of memory in the server
 SELECT median < 256 FROM 'benchmarks/studio/table.csv' WHERE what = 'more memory in the server, MB';
+
+-- The paper, item by item. Entries of the paper's own cells and means; differences are ours less the printed number.
+CREATE VIEW printed AS SELECT * FROM 'benchmarks/paper/numbers.csv' WHERE paper IS NOT NULL;
+CREATE MACRO furthest(name) AS (SELECT max(abs(difference)) FROM printed WHERE "table" = name AND dataset = 'all');
+-- docs/paper.md: [table-avg](../benchmarks/paper/table-avg.md) | means of the cells differ by {:.1f} points at most
+SELECT furthest('avg');
+-- docs/paper.md: [table-avg-f1](../benchmarks/paper/table-avg-f1.md) | means differ by {:.1f} points at most
+SELECT furthest('avg-f1');
+-- docs/paper.md: [table-l1](../benchmarks/paper/table-l1.md) | means differ by {:.1f} points at most
+SELECT furthest('l1');
+-- docs/paper.md: [table-l10](../benchmarks/paper/table-l10.md) | means differ by {:.1f} points at most
+SELECT furthest('l10');
+-- docs/paper.md: [table-l50](../benchmarks/paper/table-l50.md) | means differ by {:.1f} points at most
+SELECT furthest('l50');
+-- docs/paper.md: the averages of Table 2 differ from the printed ones by at most {:.1f}
+SELECT max(abs(difference)) FROM printed WHERE "table" = 'avg' AND model = 'complex-authors';
+-- docs/paper.md: the averages are {:.1f} to {:.1f} points higher
+SELECT min(difference), max(difference) FROM printed WHERE "table" = 'avg-f1' AND dataset = 'codex-m' AND model IN ('conve', 'rescal');
+-- docs/paper.md: may differ by 25 points (ACTC-GP_dens with RESCAL on CoDEx-S: {:.1f}, printed {:.0f})
+SELECT max_by(ours, abs(difference)), max_by(paper, abs(difference)) FROM printed WHERE "table" = 'l1' AND dataset <> 'all';
+-- docs/paper.md: is printed with {:.0f}; its eight cells give {:.2f}
+SELECT max(value) FILTER (dataset = 'all'), avg(value) FILTER (dataset <> 'all') FROM 'src/actc/bench/paper/published.csv'
+WHERE ("table", method, metric) = ('l1', 'actc-lr-rndm', 'accuracy');
+CREATE VIEW ahead AS SELECT "first − second" AS pair, ltrim(split_part("l = 10", ' ', 1), '+') AS ten, ltrim(split_part(average, ' ', 1), '+') AS average
+FROM 'benchmarks/paper/comparisons-accuracy.csv';
+-- docs/paper.md: ACTC-LR_rndm is {} points of accuracy above LocalOpt (Acc) at ten annotations and {} on average; above GlobalOpt it is {} and {} (
+SELECT a.ten, a.average, b.ten, b.average FROM ahead AS a, ahead AS b
+WHERE a.pair = 'ACTC-LR rndm − LocalOpt (Acc)' AND b.pair = 'ACTC-LR rndm − GlobalOpt (F1)';
+-- docs/paper.md: In our rows no budget changes by more than {:.1f} points
+WITH cells AS (UNPIVOT (SELECT * EXCLUDE average FROM 'benchmarks/paper/ablation-estimate-all.csv') ON COLUMNS(* EXCLUDE variant) INTO NAME budget VALUE pair),
+split AS (SELECT split_part(variant, ',', 1) AS kind, variant LIKE '% all' AS everything, budget,
+split_part(pair, '/', 1)::DOUBLE AS accuracy, split_part(pair, '/', 2)::DOUBLE AS f1 FROM cells)
+SELECT max(greatest(abs(a.accuracy - b.accuracy), abs(a.f1 - b.f1))) FROM split a JOIN split b USING (kind, budget)
+WHERE a.everything AND NOT b.everything;
