@@ -162,7 +162,7 @@ def _too_long(*_: object) -> None:
 def run(home: Path, line: str) -> tuple[int, str]:
     """Run a command in a folder; it may not wait for ever."""
     signal.signal(signal.SIGALRM, _too_long)
-    signal.alarm(60)
+    signal.alarm(300)
     try:
         ended = actc(*line.split(" "), "--quiet", cwd=home)
     finally:
