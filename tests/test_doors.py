@@ -99,9 +99,9 @@ def judged(people, tmp_path_factory):
 
 RULES = Constraints(
     (
-        Constraint("one-tail", "r0", use="hard"),
-        Constraint("one-tail", "r1", cases=300, share=0.99),
-        Constraint("one-head", "r2", use="hard"),
+        Constraint("functional", "r0", use="hard"),
+        Constraint("functional", "r1", cases=300, share=0.99),
+        Constraint("inverse-functional", "r2", use="hard"),
         Constraint("asymmetric", "r2", use="hard"),
     )
 )
@@ -152,7 +152,7 @@ def test_what_is_held_back_is_expected_to_be_true_as_often_as_the_files_say():
     pairs = ScoredTriples.from_columns(heads, ["r"] * count, tails, np.sort(POOL.scores))
     rows = np.arange(0, count, 4)
     free = Case(pairs, Annotations(rows, np.random.default_rng(0).random(len(rows)) < pairs.scores[rows]))
-    case = replace(free, constraints=Constraints((Constraint("one-tail", "r", use="hard"),)))
+    case = replace(free, constraints=Constraints((Constraint("functional", "r", use="hard"),)))
 
     for one in (free, case):
         found, accepted = one.estimates.overall, one.decisions.accepted
@@ -478,7 +478,7 @@ def check_completion(out, lines) -> None:
 @pytest.mark.parametrize("oracle", [True, False])
 def test_a_completion_obeys_constraints_by_every_door(folder, small_model, tmp_path, oracle):  # noqa: F811
     relations = sorted({relation for _, relation, _ in triples_of(folder / "candidates.tsv")})
-    rules = [Constraint(kind, name, use="hard") for kind in ("one-tail", "one-head") for name in relations]
+    rules = [Constraint(kind, name, use="hard") for kind in ("functional", "inverse-functional") for name in relations]
     Constraints(tuple(rules)).write(tmp_path / "rules.tsv")
     more = {} if oracle else {"oracle": None}
     asking = replace(plan(folder, tmp_path / "out", **more), constraints=tmp_path / "rules.tsv")

@@ -34,7 +34,7 @@ from actc.evidence.rules import propose_by_rules
 from actc.graph.graph import Graph
 
 HERE = Path(__file__).parent
-HARD = Constraints(tuple(Constraint("one-tail", name, use="hard") for name in ("father", "mother")))
+HARD = Constraints(tuple(Constraint("functional", name, use="hard") for name in ("father", "mother")))
 BUDGETS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 FAMILIES = ("seed", "facts", "hidden", "candidates", "constraints", "accepted", "held", "held_true", "violations",
             "precision", "recall", "f1")  # fmt: skip

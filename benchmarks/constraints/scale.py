@@ -49,9 +49,9 @@ def make_rivals(folder: Path, rows: int) -> None:
 def make_constraints() -> Constraints:
     """Return at most one tail for every relation, and at most one head for a tenth of them."""
     tails = [
-        Constraint("one-tail", name, "", "hard" if at % 2 else "soft", 1000, 0.995) for at, name in enumerate(NAMES)
+        Constraint("functional", name, "", "hard" if at % 2 else "soft", 1000, 0.995) for at, name in enumerate(NAMES)
     ]
-    return Constraints((*tails, *(Constraint("one-head", name, use="hard") for name in NAMES[::10])))
+    return Constraints((*tails, *(Constraint("inverse-functional", name, use="hard") for name in NAMES[::10])))
 
 
 def run_one(folder: Path, engine: str, constraints: bool, memory: str) -> None:

@@ -132,7 +132,7 @@ def test_people_judge_candidates_and_facts_in_one_session(home, out):
 
 def test_what_is_taken_out_contradicts_no_candidate(home, out, tmp_path):
     rules = tmp_path / "rules.tsv"
-    rules.write_text("kind\trelation\tuse\none-tail\tborn\thard\none-tail\tlives\thard\n")
+    rules.write_text("kind\trelation\tuse\nfunctional\tborn\thard\nfunctional\tlives\thard\n")
     run(home, out, "--oracle", home / "truth.tsv", "--budget", 60, "--constraints", rules)
     held_against = read_graph(out / "facts.parquet")
     facts = {held_against.triple(row) for row in range(len(held_against))}

@@ -10,7 +10,7 @@ from actc.data.triples import ScoredTriples, encode_columns
 from actc.decide.against_facts import weigh_against_facts
 from actc.decide.places import find_places
 
-RULE = Constraints((Constraint("one-tail", "r", cases=1000, share=0.98),))
+RULE = Constraints((Constraint("functional", "r", cases=1000, share=0.98),))
 
 
 def weigh(beside: int, elsewhere: int, p: float = 0.9) -> float:
@@ -34,7 +34,7 @@ def test_more_than_that_are_wrong_as_far_as_they_are_more():
 
 
 def test_a_factor_that_was_found_before_stays():
-    told = Constraints((Constraint("one-tail", "r", cases=1000, share=0.98, against=0.5),))
+    told = Constraints((Constraint("functional", "r", cases=1000, share=0.98, against=0.5),))
     triples = ScoredTriples.from_columns("ab", "rr", "xy", [0.0, 1.0])
     places = find_places(told, triples, encode_columns("a", "r", "z"))
     assert weigh_against_facts(places, triples, np.array([0.9, 0.9])).against.tolist() == [0.5]

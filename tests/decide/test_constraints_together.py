@@ -14,11 +14,11 @@ from actc.data.triples import ScoredTriples, encode_columns
 from actc.decide.places import find_places
 from actc.decide.together import couple, decide_together
 
-HARD = Constraints((Constraint("one-tail", "father", use="hard"),))
+HARD = Constraints((Constraint("functional", "father", use="hard"),))
 
 
 def soft(rho_cases: int = 300) -> Constraints:
-    return Constraints((Constraint("one-tail", "father", cases=rho_cases, share=1.0),))
+    return Constraints((Constraint("functional", "father", cases=rho_cases, share=1.0),))
 
 
 def fathers(count: int, head: str = "eve") -> ScoredTriples:
@@ -102,7 +102,7 @@ def test_a_persons_word_is_final():
 def test_who_is_out_makes_room_elsewhere():
     """B loses its place to A; so C, whose only rival was B, enters."""
     constraints = Constraints(
-        (Constraint("one-tail", "spouse", use="hard"), Constraint("one-head", "spouse", use="hard"))
+        (Constraint("functional", "spouse", use="hard"), Constraint("inverse-functional", "spouse", use="hard"))
     )
     triples = ScoredTriples.from_columns("aac", ["spouse"] * 3, "xyy", [0.0, 0.0, 0.0])
     found = decide(constraints, triples, [0.95, 0.9, 0.6])
@@ -116,7 +116,7 @@ def test_who_is_out_makes_room_elsewhere():
         ("asymmetric", "", ("aba", "rrr", "baa"), [True, False, False]),
         ("irreflexive", "", ("ab", "rr", "ab"), [False, False]),
         ("not-both", "q", ("aab", "rqq", "bbc"), [True, False, True]),
-        ("one-head", "", ("abc", "rrr", "xxy"), [True, False, True]),
+        ("inverse-functional", "", ("abc", "rrr", "xxy"), [True, False, True]),
     ],
 )
 def test_each_kind_keeps_out_what_it_forbids(kind, other, columns, accepted):
@@ -152,7 +152,9 @@ def worlds(draw):
     rows = draw(st.lists(st.tuples(names, st.sampled_from("rq"), names), min_size=count, max_size=count, unique=True))
     triples = ScoredTriples.from_columns(*map(list, zip(*rows, strict=True)), np.arange(len(rows)))
     p = draw(st.lists(st.floats(0.01, 0.99), min_size=len(rows), max_size=len(rows)))
-    kinds = draw(st.sets(st.sampled_from(["one-tail", "one-head", "asymmetric", "irreflexive"]), min_size=1))
+    kinds = draw(
+        st.sets(st.sampled_from(["functional", "inverse-functional", "asymmetric", "irreflexive"]), min_size=1)
+    )
     uses = {kind: draw(st.sampled_from(["hard", "soft"])) for kind in kinds}
     each = [Constraint(kind, r, "", uses[kind], 300, 1.0) for kind in sorted(kinds) for r in "rq"]
     return triples, np.array(p), Constraints((*each, Constraint("not-both", "r", "q", use="hard")))
@@ -175,9 +177,9 @@ def test_nothing_is_added_nothing_hard_is_violated_and_the_order_of_rows_does_no
 
 def violations(one: Constraint, kept: list) -> list:
     mine = [(h, t) for h, r, t in kept if r == one.relation]
-    if one.kind == "one-tail":
+    if one.kind == "functional":
         return [h for h, _ in mine if sum(h == other for other, _ in mine) > 1]
-    if one.kind == "one-head":
+    if one.kind == "inverse-functional":
         return [t for _, t in mine if sum(t == other for _, other in mine) > 1]
     if one.kind == "not-both":
         return [pair for pair in mine if (pair[0], one.other, pair[1]) in kept]

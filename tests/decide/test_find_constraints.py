@@ -60,8 +60,9 @@ def told(found: Constraints) -> set:
 def test_owl_and_rdfs_are_read_and_what_only_follows_is_soft(tmp_path):
     found = declared(tmp_path, OWL)
     assert told(found) == {
-        ("one-tail", "father", "", "hard"), ("domain", "father", "Person", "soft"), ("range", "father", "Man", "soft"),
-        ("one-head", "passport", "", "hard"), ("symmetric", "spouse", "", "soft"),
+        ("functional", "father", "", "hard"), ("domain", "father", "Person", "soft"),
+        ("range", "father", "Man", "soft"),
+        ("inverse-functional", "passport", "", "hard"), ("symmetric", "spouse", "", "soft"),
         ("irreflexive", "spouse", "", "hard"), ("asymmetric", "parent", "", "hard"),
         ("inverse", "parent", "child", "soft"), ("inverse", "child", "parent", "soft"),
         ("disjoint", "Man", "Woman", "hard"), ("disjoint", "Person", "Place", "hard"),
@@ -74,8 +75,9 @@ def test_owl_and_rdfs_are_read_and_what_only_follows_is_soft(tmp_path):
 def test_shapes_are_read_and_what_is_not_understood_is_said(tmp_path):
     found = declared(tmp_path, SHAPES)
     assert told(found) == {
-        ("one-tail", "father", "", "hard"), ("range", "father", "Man", "hard"), ("one-head", "passport", "", "hard"),
-        ("not-both", "likes", "hates", "hard"), ("one-tail", "nick", "", "soft"),
+        ("functional", "father", "", "hard"), ("range", "father", "Man", "hard"),
+        ("inverse-functional", "passport", "", "hard"),
+        ("not-both", "likes", "hates", "hard"), ("functional", "nick", "", "soft"),
         ("domain", "father", "Person", "hard"),
     }  # fmt: skip
     assert "sh:maxCount (1 times), sh:pattern (1 times)" in found.notes[0]
@@ -86,7 +88,7 @@ def test_wikidatas_property_constraints_are_read_as_they_stand_in_its_dumps(tmp_
     facts = Graph.from_columns(["Q1", "Q2", "Q3"], [f"{direct}P22", f"{direct}P40", f"{direct}P26"], ["Q2", "Q5", "Q4"])
     found = declared(tmp_path, WIKIDATA, facts)
     assert {(*one.key, one.use) for one in found.each} == {
-        ("one-tail", f"{direct}P22", "", "hard"), ("range", f"{direct}P22", "Q5", "soft"),
+        ("functional", f"{direct}P22", "", "hard"), ("range", f"{direct}P22", "Q5", "soft"),
         ("inverse", f"{direct}P40", f"{direct}P22", "soft"), ("symmetric", f"{direct}P26", "", "soft"),
     }  # fmt: skip
     assert "Wikidata's Q21510851 (1 times)" in found.notes[0]
@@ -103,19 +105,19 @@ def families(children: int = 200, twice: int = 1) -> Graph:
 
 def test_what_nearly_all_keep_is_learnt_with_its_cases_and_is_soft():
     found = {one.key: one for one in learn_constraints(families()).each}
-    father = found["one-tail", "father", ""]
+    father = found["functional", "father", ""]
     assert (father.use, father.cases, father.source) == ("soft", 200, "learnt")
     assert father.share == pytest.approx(199 / 200)
-    assert ("one-head", "father", "") not in found
+    assert ("inverse-functional", "father", "") not in found
     assert found["symmetric", "sibling", ""].share == 1
     assert 0 < father.rho < 0.05
 
 
 def test_few_cases_prove_nothing():
-    assert not learn_constraints(families(20, 0)).of("one-tail")
+    assert not learn_constraints(families(20, 0)).of("functional")
     assert lower_share(0, np.nan) == pytest.approx(0.05)
-    assert Constraint("one-tail", "r").rho == 1
-    assert not len(Constraints((Constraint("one-tail", "r"),)).used)
+    assert Constraint("functional", "r").rho == 1
+    assert not len(Constraints((Constraint("functional", "r"),)).used)
 
 
 def test_classes_are_learnt_too():
@@ -141,9 +143,9 @@ def test_the_table_is_edited_and_read_back(tmp_path):
 def test_declared_constraints_come_with_the_cases_of_the_graph(tmp_path):
     text = OWL.replace("http://ex.org/father", "http://ex.org/father")
     found = {one.key: one for one in declared(tmp_path, text, families(200, 5)).each}
-    assert found["one-tail", "father", ""].cases == 200
-    assert found["one-tail", "father", ""].share == pytest.approx(195 / 200)
-    assert found["one-tail", "father", ""].use == "hard"
+    assert found["functional", "father", ""].cases == 200
+    assert found["functional", "father", ""].share == pytest.approx(195 / 200)
+    assert found["functional", "father", ""].use == "hard"
 
 
 def test_the_command_shows_and_writes_what_the_function_finds(tmp_path):
@@ -153,7 +155,7 @@ def test_the_command_shows_and_writes_what_the_function_finds(tmp_path):
     words = ["constraints", str(tmp_path / "graph.tsv"), "--out", str(tmp_path / "c.tsv")]
     done = CliRunner().invoke(commands, words, catch_exceptions=False)
     assert done.exit_code == 0
-    assert "one-tail" in done.output
+    assert "functional" in done.output
     assert "99.5%" in done.output
     found = actc.find_constraints(tmp_path / "graph.tsv")
     assert [one.key for one in Constraints.read(tmp_path / "c.tsv").each] == [one.key for one in found.each]

@@ -17,10 +17,10 @@ from actc.decide.together import decide_together
 
 RELATIONS = ("born", "lives", "rdf:type", "wed")
 EACH = (
-    Constraint("one-tail", "born", use="hard"),
-    Constraint("one-tail", "lives", cases=200, share=0.99, against=0.3),
-    Constraint("one-tail", "wed", use="hard"),
-    Constraint("one-head", "wed", use="hard"),
+    Constraint("functional", "born", use="hard"),
+    Constraint("functional", "lives", cases=200, share=0.99, against=0.3),
+    Constraint("functional", "wed", use="hard"),
+    Constraint("inverse-functional", "wed", use="hard"),
     Constraint("asymmetric", "wed", cases=300, share=1.0),
     Constraint("irreflexive", "wed", use="hard"),
     Constraint("not-both", "born", "lives", cases=90, share=1.0),

@@ -93,7 +93,7 @@ from actc.data.constraints import Constraint, Constraints
 from actc.data.triples import Thresholds
 folder = Path(sys.argv[1])
 thresholds = Thresholds(("a", "b"), np.array([0.0, -1.0]), -0.5, np.full(2, True))
-kinds = [("one-tail", "a"), ("one-head", "b"), ("asymmetric", "c"), ("irreflexive", "d")]
+kinds = [("functional", "a"), ("inverse-functional", "b"), ("asymmetric", "c"), ("irreflexive", "d")]
 constraints = Constraints(tuple(Constraint(*kind, use="hard") for kind in kinds))
 for engine, master in (("duckdb", None), ("spark", "local-cluster[2,1,1024]")):
     by = {"engine": engine, "master": master, "memory": "1GB"}

@@ -19,8 +19,8 @@ from actc.data.triples import BoolArray, FloatArray
 from actc.errors import FileError, check_choice
 
 KINDS = {
-    "one-tail": "a head has at most one tail of the relation (functional)",
-    "one-head": "a tail has at most one head of the relation (inverse functional)",
+    "functional": "a head has at most one tail of the relation",
+    "inverse-functional": "a tail has at most one head of the relation",
     "asymmetric": "the relation does not hold both ways",
     "irreflexive": "nothing stands in the relation to itself",
     "symmetric": "the relation holds both ways",

@@ -17,7 +17,7 @@ from actc.decide.classes import relation_mask
 from actc.decide.places import Places
 from actc.decide.together import SURE
 
-COMPANIONS = {"one-tail": 2, "one-head": 2, "asymmetric": 2, "irreflexive": 1, "domain": 1, "range": 1}
+COMPANIONS = {"functional": 2, "inverse-functional": 2, "asymmetric": 2, "irreflexive": 1, "domain": 1, "range": 1}
 """Facts of an exception in the graph; kinds that are not here keep their factor."""
 DIGITS, STEPS = 6, 60
 

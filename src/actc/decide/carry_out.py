@@ -84,8 +84,8 @@ def _mark_relations(constraints: Constraints) -> dict[str, Any]:
     classes = constraints.of("domain", "range")
     types, disjoint = constraints.of("type"), constraints.of("disjoint")
     marked = {
-        "by_head": {one.relation for one in constraints.of("one-tail")},
-        "by_tail": {one.relation for one in constraints.of("one-head")},
+        "by_head": {one.relation for one in constraints.of("functional")},
+        "by_tail": {one.relation for one in constraints.of("inverse-functional")},
         "by_pair": {name for one in pairs for name in (one.relation, one.other)},
         "whole": {name for one in hard for name in (one.relation, one.other)}
         | {one.relation for one in classes}

@@ -25,8 +25,8 @@ WIKIDATA = "http://www.wikidata.org/"
 TYPE = f"{RDF}type"
 
 OWL_KINDS = {
-    "FunctionalProperty": ("one-tail", "hard"),
-    "InverseFunctionalProperty": ("one-head", "hard"),
+    "FunctionalProperty": ("functional", "hard"),
+    "InverseFunctionalProperty": ("inverse-functional", "hard"),
     "AsymmetricProperty": ("asymmetric", "hard"),
     "IrreflexiveProperty": ("irreflexive", "hard"),
     "SymmetricProperty": ("symmetric", "soft"),
@@ -41,9 +41,9 @@ PAIRS = {
     f"{OWL}propertyDisjointWith": ("not-both", "hard"),
 }
 WIKIDATA_KINDS = {
-    "Q19474404": "one-tail",
-    "Q52060874": "one-tail",
-    "Q21502410": "one-head",
+    "Q19474404": "functional",
+    "Q52060874": "functional",
+    "Q21502410": "inverse-functional",
     "Q21510862": "symmetric",
     "Q21510855": "inverse",
     "Q21503250": "domain",
@@ -206,7 +206,7 @@ def _read_part(schema: _Schema, subject: str, part: str, value: str) -> Iterator
         return
     relation, turned = path
     if part == "maxCount" and re.match('"1"', value):
-        yield "one-head" if turned else "one-tail", relation, ""
+        yield "inverse-functional" if turned else "functional", relation, ""
     elif part == "class":
         yield "domain" if turned else "range", relation, schema.names.entity(value)
     elif part == "disjoint" and not turned:

@@ -12,8 +12,8 @@ from actc.decide.case import Case
 
 MOST_NAMED = 3
 WORDS = {
-    "one-tail": "only one tail per head",
-    "one-head": "only one head per tail",
+    "functional": "only one tail per head",
+    "inverse-functional": "only one head per tail",
     "asymmetric": "not both ways",
     "irreflexive": "not to itself",
     "symmetric": "only both ways",

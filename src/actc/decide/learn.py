@@ -49,7 +49,7 @@ def count_cases(constraints: Constraints, graph: Graph) -> Constraints:
 def _learn_places(graph: Graph) -> Iterator[Constraint]:
     """Count places, (head, relation) and (relation, tail), and those with exactly one fact."""
     count = len(graph.relation_names)
-    for kind, ends in (("one-tail", graph.heads), ("one-head", graph.tails)):
+    for kind, ends in (("functional", graph.heads), ("inverse-functional", graph.tails)):
         places, sizes = np.unique(ends * count + graph.relations, return_counts=True)
         cases, single = (np.bincount(part % count, minlength=count) for part in (places, places[sizes == 1]))
         yield from _each(kind, graph, cases, single)

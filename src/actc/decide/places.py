@@ -148,8 +148,8 @@ def _members(used: Constraints, asked: Triples, known: Triples) -> Iterator[_Mem
     for rule, one in enumerate(used.each):
         of_it = tuple(relation_mask(table, [one.relation]) for table in pair)
         mine = of_it[0], of_it[1]
-        if one.kind in ("one-tail", "one-head"):
-            keys = (asked.heads, known.heads) if one.kind == "one-tail" else (asked.tails, known.tails)
+        if one.kind in ("functional", "inverse-functional"):
+            keys = (asked.heads, known.heads) if one.kind == "functional" else (asked.tails, known.tails)
             yield _Members.of(rule, mine, keys)
         elif one.kind == "asymmetric":
             low, high = (np.minimum, np.maximum)
