@@ -10,7 +10,7 @@ import click
 from actc.bench.plans import DRAWS
 from actc.cli.main import commands
 from actc.data.metrics import METRICS
-from actc.data.triples import ASKED
+from actc.data.triples import SELECTIONS
 from actc.decide.case import BY, CONSTRAINT
 from actc.methods.choose_thresholds import OBJECTIVES
 from actc.methods.estimate_labels import ESTIMATORS
@@ -23,25 +23,25 @@ Tables are TSV, CSV or Parquet, by their names; the first three columns are alwa
 
 | file | from | more columns |
 | --- | --- | --- |
-| answers | `actc export --labels`, `pick_triples` with a `label`, the folders of `demo` and `complete` | `label` (1 or 0), `asked`, `within`, `chance`, `frame_size` (how many candidates there were to draw from), `who`, `at`; of a session also `score` |
+| answers | `actc export --labels`, `pick_triples` with a `label`, the folders of `demo` and `complete` | `label` (1 or 0), `selection`, `sampling_frame`, `inclusion_probability`, `frame_size` (how many candidates there were to draw from), `who`, `when`; of a session also `score` |
 | accepted triples | `actc export --accepted`, `accept_triples`, `actc demo` | `score`, `probability` (where the method has one), `by`; of the demo also `sentence` |
 | decided candidates | `actc decide` | `score`, `threshold`, `probability` (likewise), with `--all` `accepted`, `by` |
 | completed facts | `actc complete`: `accepted.tsv` | `score`, `probability`, `threshold`, `method`, `date`, `by`, `rule`, `proposed_by`, `reasons` |
 | doubtful facts | `actc check`: `doubtful.tsv`, `removed.tsv` | `probability` (of being wrong), `reasons`; of those taken out also `by` |
 | held back | `actc export --held`, `actc complete`: `held.tsv` | `score`, `probability`, `constraint`, `why`, `against` (`fact`, `rival` or nothing), `other` |
 
-How an answer came to be asked travels with it, and every command and function that reads answers reads it:
+How a triple was selected travels with its answer, and every command and function that reads answers reads it:
 
 | column | says |
 | --- | --- |
-| `asked` | why: {asked}; `given` where nobody knows, as in a file without the column |
-| `within` | the set that it was drawn from: `pool`, `accepted` (what would have been accepted then), `rejected`, `relation`; empty where it was not drawn |
-| `chance` | how probable it was that this question was about this triple, above 0 and at most 1; empty where nobody knows. An answer without it teaches and proves nothing |
-| `who`, `at` | who said it, and when (ISO 8601) |
+| `selection` | how the triple was selected: {selection}; `given` where nobody knows, as in a file without the column |
+| `sampling_frame` | the set that it was drawn from: `pool`, `accepted` (what would have been accepted then), `rejected`, `relation`; empty where it was not drawn |
+| `inclusion_probability` | the probability that this question was about this triple, above 0 and at most 1; empty where nobody knows. An answer without it is used to fit, not to estimate or to guarantee |
+| `who`, `when` | who answered, and when (ISO 8601) |
 
 `by` says who decided: {by}. A person's word counts before judges, judges before the method.
 
-`thresholds.json` has the method and its options, `counts` (`proving`: answers of known chance), `sources` (where the answers came from,
+`thresholds.json` has the method and its options, `counts` (`draws`: answers with an inclusion probability), `sources` (where the answers came from,
 and `picks`, what was said of them), `promise`, one entry for each relation (`cut`, `own`, `triples`, `annotated`, `accepted`,
 `interval`, `curve`), the `default` cut, and `exceptions`: columns `heads`, `relations`, `tails`, `accepted`, `by` and `probability` of the triples
 that people or judges spoke of, whatever their score. `actc decide` heeds them.
@@ -121,7 +121,8 @@ def reference() -> str:
             describe_choices("Draws", DRAWS),
             describe_choices("Metrics", METRICS),
             FILES.format(
-                asked=", ".join(f"`{one}`" for one in ASKED), by=", ".join(f"`{one}`" for one in (*BY, CONSTRAINT))
+                selection=", ".join(f"`{one}`" for one in SELECTIONS),
+                by=", ".join(f"`{one}`" for one in (*BY, CONSTRAINT)),
             ),
         ]
     )

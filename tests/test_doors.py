@@ -417,11 +417,11 @@ def test_how_each_was_asked_is_the_same_in_the_store_and_in_the_labels_read_back
     run("export", people, "--labels", tmp_path / "labels.tsv", "--history", tmp_path / "history.jsonl")
     again = read_annotations(tmp_path / "labels.tsv", POOL)
     assert again.rows.tolist() == stored.rows.tolist()
-    for name in ("labels", "asked", "within", "who", "at"):
+    for name in ("labels", "selection", "sampling_frame", "who", "when"):
         assert getattr(again, name).tolist() == getattr(stored, name).tolist()
-    np.testing.assert_array_equal(again.chance, stored.chance)
-    assert {"check", "gain"} <= set(stored.asked)
-    assert not stored.proves.all()  # who chose a relation drew nothing
+    np.testing.assert_array_equal(again.inclusion_probability, stored.inclusion_probability)
+    assert {"check", "gain"} <= set(stored.selection)
+    assert not stored.has_inclusion_probability.all()  # who chose a relation drew nothing
     write_scored(tmp_path / "scores.parquet", POOL)
     for name in ("history.jsonl", "labels.tsv"):
         other = start_session(tmp_path / name.partition(".")[0], tmp_path / "scores.parquet", Settings("pooled"))
@@ -429,9 +429,9 @@ def test_how_each_was_asked_is_the_same_in_the_store_and_in_the_labels_read_back
         told = other.annotations()
         other.close()
         places = np.argsort(stored.rows), np.argsort(told.rows)
-        for column in ("rows", "labels", "asked", "within", "who", "at"):
+        for column in ("rows", "labels", "selection", "sampling_frame", "who", "when"):
             assert getattr(told, column)[places[1]].tolist() == getattr(stored, column)[places[0]].tolist()
-        np.testing.assert_array_equal(told.chance[places[1]], stored.chance[places[0]])
+        np.testing.assert_array_equal(told.inclusion_probability[places[1]], stored.inclusion_probability[places[0]])
 
 
 def test_an_oracle_every_door_accepts_the_same_triples_by_the_same_hands(folder, small_model, tmp_path):  # noqa: F811
@@ -609,27 +609,33 @@ def test_who_chooses_a_relation_takes_no_random_check_and_drops_those_on_the_tab
     bob, planner = session.add_annotator("bob"), Planner(session)
     planner.step()
     before = session.ask(bob, 30)
-    assert {task.asked for task in before} == {"check", "gain"}
+    assert {task.selection for task in before} == {"check", "gain"}
     session.exchange(bob, [], 1, WISHED)
     planner.step()
     seen = [task for _ in range(3) for task in session.exchange(bob, [], 60, WISHED)[1]]
     assert seen
     assert {task.relation for task in seen} == {WISHED}
-    assert {task.asked for task in seen} == {"gain"}
-    assert all(task.chance is None for task in seen)
-    checks = {row["triple"] for row in session.store.rows("SELECT triple FROM plan WHERE asked = 'check'")}
+    assert {task.selection for task in seen} == {"gain"}
+    assert all(task.inclusion_probability is None for task in seen)
+    checks = {row["triple"] for row in session.store.rows("SELECT triple FROM plan WHERE selection = 'check'")}
     held = {row["triple"] for row in session.store.rows("SELECT triple FROM lease WHERE annotator = ?", (bob.id,))}
     assert checks
     assert not checks & held
-    assert {task.triple for task in before if task.asked == "check"} - held
+    assert {task.triple for task in before if task.selection == "check"} - held
     said = [Judgement("true", task.triple, f"k{task.triple}") for task in seen[:5]]
     session.exchange(bob, said, 0, WISHED)
     answers = session.annotations()
-    assert not answers.proves.any()
+    assert not answers.has_inclusion_probability.any()
     session.close()
 
 
-BAD_COLUMNS = [{"asked": "xyz"}, {"chance": 7}, {"chance": "a"}, {"asked": ["gain"]}, {"asked": "check", "chance": 0}]
+BAD_COLUMNS = [
+    {"selection": "xyz"},
+    {"inclusion_probability": 7},
+    {"inclusion_probability": "a"},
+    {"selection": ["gain"]},
+    {"selection": "check", "inclusion_probability": 0},
+]
 
 
 @pytest.mark.parametrize("bad", BAD_COLUMNS)
@@ -639,7 +645,7 @@ def test_a_way_of_asking_that_cannot_be_is_refused_in_one_sentence(people, tmp_p
     refused_by_import(people, tmp_path / "history.jsonl", "line 1: ")
 
 
-@pytest.mark.parametrize("bad", [{"asked": "xyz"}, {"chance": "7"}, {"chance": "a"}])
+@pytest.mark.parametrize("bad", [{"selection": "xyz"}, {"inclusion_probability": "7"}, {"inclusion_probability": "a"}])
 def test_a_label_asked_in_a_way_that_cannot_be_is_refused_in_one_sentence(people, tmp_path, bad):
     row = dict(zip(("head", "relation", "tail"), POOL.triple(3), strict=True)) | {"label": "1"} | bad
     write_triples(tmp_path / "labels.tsv", {name: np.array([cell], dtype=object) for name, cell in row.items()})

@@ -63,7 +63,7 @@ def test_a_selector_is_one_function_and_one_entry_for_a_session_and_its_reason_r
     write_scored(tmp_path / "scores.parquet", pool)
     session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(highest))
     task = session.ask(session.add_annotator("ada"))[0]
-    assert (task.triple, task.asked, task.chance) == (pool.by_score[-1], "gain", None)
+    assert (task.triple, task.selection, task.inclusion_probability) == (pool.by_score[-1], "gain", None)
     assert make_card(session.names, task)["why"] == WHY
     session.close()
 

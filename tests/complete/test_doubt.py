@@ -169,7 +169,7 @@ def test_questions_are_of_every_relation_and_their_probability_is_known():
     for _ in range(300):
         picks = pick_listed(probabilities, relations, none, 10, random)
         assert len(np.unique(picks.rows)) == 10
-        drawn.append(1 / picks.chance[0])
+        drawn.append(1 / picks.inclusion_probability[0])
         counts += np.bincount(relations[picks.rows[picks.rows >= 60]], minlength=2)
     assert counts[0] / counts[1] == pytest.approx(4, rel=0.3)  # sixteen times as many facts, four times the questions
     assert np.mean(drawn) == pytest.approx(1700, rel=0.2)  # one over the probability adds up to the pool

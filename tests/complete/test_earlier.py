@@ -76,8 +76,8 @@ def test_a_grown_graph_uses_earlier_answers_asks_new_questions_and_says_what_cha
 def test_only_draws_from_the_candidates_of_this_run_prove_something(twice):
     out, _, _ = twice
     earlier, judged = Answers.read(out / "earlier" / "1" / "answers.tsv"), Answers.read(out / "judged.parquet")
-    assert earlier.annotations.proves.all()
-    assert (judged.annotations.proves == ~earlier.triples.contains(judged.triples)).all()
+    assert earlier.annotations.has_inclusion_probability.all()
+    assert (judged.annotations.has_inclusion_probability == ~earlier.triples.contains(judged.triples)).all()
 
 
 def test_the_same_command_once_more_changes_nothing(twice, world):
@@ -136,7 +136,7 @@ def test_people_s_answers_outlive_the_graph_they_were_asked_about(world, tmp_pat
     assert len(Answers.read(out / "answers.tsv")) == 23
     assert report.files
     session = Session(out / "session")
-    assert session.annotations().proves.tolist() == [False] * 8 + [True] * 15
+    assert session.annotations().has_inclusion_probability.tolist() == [False] * 8 + [True] * 15
     session.close()
 
 
@@ -193,8 +193,8 @@ def test_a_graph_that_was_fed_back_keeps_what_people_called_true_as_lessons(worl
     assert not triples_of(out / "accepted.tsv") & triples_of(tmp_path / "fed.tsv")
     judged = Answers.read(out / "judged.parquet")
     again = before.triples.contains(judged.triples)
-    assert not judged.annotations.proves[again].any()
-    assert judged.annotations.proves[~again].all()
+    assert not judged.annotations.has_inclusion_probability[again].any()
+    assert judged.annotations.has_inclusion_probability[~again].all()
     assert any("they teach the method, and prove nothing" in line for line in completed.lines)
     assert report["triples_after"] == len(triples_of(out / "graph.tsv"))
 
@@ -256,7 +256,7 @@ def test_answered_candidates_that_may_not_be_asked_about_now_stand_last_and_earl
     found = Earlier(Answers.of(old, said)).carry(POOL, np.array([0, 4, 6]))
     assert found.rows.tolist() == [0, 4, 6, 2]
     assert found.answers.rows.tolist() == [2, 3]
-    assert not found.answers.proves.any()
+    assert not found.answers.has_inclusion_probability.any()
 
 
 def test_changes_are_counted_and_said():

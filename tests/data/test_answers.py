@@ -26,7 +26,7 @@ def test_answers_are_written_and_read_back(tmp_path):
     Answers.of(POOL, SAID).write(tmp_path / "answers.tsv")
     again, use = Answers.read(tmp_path / "answers.tsv").among(POOL)
     assert (again.rows.tolist(), again.labels.tolist()) == ([1, 4, 5], [True, False, True])
-    assert (again.chance == 0.25).all()
+    assert (again.inclusion_probability == 0.25).all()
     assert use.notes == ()
 
 
@@ -47,22 +47,26 @@ def test_every_answer_that_matches_is_used_and_of_the_others_it_is_said_why_not(
 
 
 def test_draws_from_another_pool_teach_and_prove_nothing():
-    said, use = answers("aru", "arz", asked="random", within="pool", chance=0.1).among(POOL)
-    assert (said.rows.tolist(), said.proves.tolist()) == ([0], [False])
+    said, use = answers("aru", "arz", selection="random", sampling_frame="pool", inclusion_probability=0.1).among(POOL)
+    assert (said.rows.tolist(), said.has_inclusion_probability.tolist()) == ([0], [False])
     assert "prove nothing" in use.notes[-1]
-    same, use = answers("aru", "brv", asked="random", within="pool", chance=1 / 6, frame_size=6).among(POOL)
-    assert same.proves.all()
+    same, use = answers(
+        "aru", "brv", selection="random", sampling_frame="pool", inclusion_probability=1 / 6, frame_size=6
+    ).among(POOL)
+    assert same.has_inclusion_probability.all()
     assert use.notes == ()
 
 
 def test_only_draws_from_as_many_candidates_prove_something():
     said = Annotations([0, 2, 4], [True, False, True], "random", "pool", [1 / 3, 1 / 3, 1 / 6], [3, 3, 6])
-    assert said.drawn_from(6).proves.tolist() == [False, False, True]
+    assert said.drawn_from(6).has_inclusion_probability.tolist() == [False, False, True]
     assert (said.drawn_from(6).frame_size == 0).all()
-    earlier = answers("aru", "brz", asked="random", within="pool", chance=1 / 3, frame_size=3)
-    today = answers("esy", asked="random", within="pool", chance=1 / 6, frame_size=6)
+    earlier = answers(
+        "aru", "brz", selection="random", sampling_frame="pool", inclusion_probability=1 / 3, frame_size=3
+    )
+    today = answers("esy", selection="random", sampling_frame="pool", inclusion_probability=1 / 6, frame_size=6)
     found, use = earlier.plus(today).among(POOL)
-    assert (found.rows.tolist(), found.proves.tolist()) == ([0, 4], [False, True])
+    assert (found.rows.tolist(), found.has_inclusion_probability.tolist()) == ([0, 4], [False, True])
     assert len(use.notes) == 1  # one answer is about no candidate
 
 

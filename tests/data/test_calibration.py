@@ -50,7 +50,7 @@ def test_the_file_says_where_the_thresholds_came_from_and_is_strict_json(tmp_pat
     content = json.loads((tmp_path / "t.json").read_text(), parse_constant=lambda word: pytest.fail(word))
     assert content["method"] == "localopt-acc"
     assert content["options"] == {"n": 5}
-    counts = {"pool": 60, "relations": 3, "annotated": 2, "annotated_true": 1, "proving": 0}
+    counts = {"pool": 60, "relations": 3, "annotated": 2, "annotated_true": 1, "draws": 0}
     assert content["counts"] == counts
     assert set(content) >= {"actc_version", "created", "score_transform", "default", "relations"}
 

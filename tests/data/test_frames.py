@@ -155,7 +155,7 @@ def test_the_kind_of_frame_that_goes_in_comes_out_and_integer_ids_stay_integers(
     columns = {"Head": list(range(8)), "relation": ["r"] * 8, "tail": list(range(8, 16)), "score": np.arange(8.0)}
     asked = pick_triples(make(columns), 3)
     assert isinstance(asked, kind)
-    answers = {name: as_list(column) for name, column in zip(ASKED, read_frame_as_is(asked), strict=True)}
+    answers = {name: as_list(column) for name, column in zip(PICKED, read_frame_as_is(asked), strict=True)}
     answers = make({**answers, "label": [1.0, 0.0, float("nan")]})
     accepted = accept_triples(make(columns), answers)
     assert isinstance(accepted, kind)
@@ -164,7 +164,7 @@ def test_the_kind_of_frame_that_goes_in_comes_out_and_integer_ids_stay_integers(
     assert by.count("person") == 1
 
 
-ASKED = ("head", "relation", "tail", "score", "asked", "within", "chance", "frame_size")
+PICKED = ("head", "relation", "tail", "score", "selection", "sampling_frame", "inclusion_probability", "frame_size")
 
 
 def read_columns(frame, names):
@@ -172,7 +172,7 @@ def read_columns(frame, names):
 
 
 def read_frame_as_is(frame):
-    return read_columns(frame, ASKED)
+    return read_columns(frame, PICKED)
 
 
 def test_of_a_lazy_frame_only_the_columns_that_are_needed_are_worked_out():
@@ -183,8 +183,14 @@ def test_of_a_lazy_frame_only_the_columns_that_are_needed_are_worked_out():
 @pytest.mark.parametrize("empty", [None, float("nan")])
 def test_a_row_without_a_label_is_not_answered(empty):
     pool = ScoredTriples.from_frame(COLUMNS)
-    said = Annotations.from_frame(pool, {**COLUMNS, "label": [empty, True, 0], "chance": [0.5, 0.25, 0.125]})
-    assert (said.rows.tolist(), said.labels.tolist(), said.chance.tolist()) == ([1, 2], [True, False], [0.25, 0.125])
+    said = Annotations.from_frame(
+        pool, {**COLUMNS, "label": [empty, True, 0], "inclusion_probability": [0.5, 0.25, 0.125]}
+    )
+    assert (said.rows.tolist(), said.labels.tolist(), said.inclusion_probability.tolist()) == (
+        [1, 2],
+        [True, False],
+        [0.25, 0.125],
+    )
     assert len(Annotations.from_frame(pool, {**COLUMNS, "label": [empty] * 3})) == 0
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from actc import Annotations, ScoredTriples, calibrate
 from actc.cli.main import commands
 from actc.data.files import answer_columns, read_annotations, write_scored, write_triples
-from actc.data.triples import ASKED, HOW
+from actc.data.triples import HOW, SELECTIONS
 from actc.errors import FileError, RowError
 from tests.synthetic import make_truth
 
@@ -29,7 +29,7 @@ WITHIN = st.sampled_from(("", "pool", "accepted", "rejected", "relation"))
 @st.composite
 def answers(draw) -> Annotations:
     rows = draw(st.lists(st.integers(0, 11), min_size=1, unique=True))
-    how = (st.sampled_from(ASKED), WITHIN, CHANCES, st.integers(0, 99), WORDS, WORDS, st.integers(0, 3))
+    how = (st.sampled_from(SELECTIONS), WITHIN, CHANCES, st.integers(0, 99), WORDS, WORDS, st.integers(0, 3))
     columns = [draw(st.lists(one, min_size=len(rows), max_size=len(rows))) for one in (st.booleans(), *how)]
     return Annotations(np.array(rows), *columns)
 
@@ -54,20 +54,25 @@ def test_answers_come_back_from_a_file_as_they_were(tmp_path_factory, name, give
 
 @given(answers(), st.sampled_from([pd.DataFrame, dict]))
 def test_answers_come_back_from_a_frame_as_they_were(given_answers, make):
-    frame = make({**columns_of(given_answers), "chance": given_answers.chance})
+    frame = make({**columns_of(given_answers), "inclusion_probability": given_answers.inclusion_probability})
     assert_same(Annotations.from_frame(POOL, frame), given_answers)
 
 
 def test_an_empty_cell_says_that_nobody_knows(tmp_path):
-    cells = {"asked": [None, "check"], "within": [None, "accepted"], "chance": [None, 0.25], "who": [None, "ann"]}
+    cells = {
+        "selection": [None, "check"],
+        "sampling_frame": [None, "accepted"],
+        "inclusion_probability": [None, 0.25],
+        "who": [None, "ann"],
+    }
     frame = pd.DataFrame({**POOL.take([3, 5]).columns(), "label": [1, 0], **cells})
     frame.to_csv(tmp_path / "answers.csv", index=False)
     for read in (Annotations.from_frame(POOL, frame), read_annotations(tmp_path / "answers.csv", POOL)):
-        assert (read.asked.tolist(), read.within.tolist()) == (["given", "check"], ["", "accepted"])
-        assert (read.proves.tolist(), read.who.tolist()) == ([False, True], ["", "ann"])
+        assert (read.selection.tolist(), read.sampling_frame.tolist()) == (["given", "check"], ["", "accepted"])
+        assert (read.has_inclusion_probability.tolist(), read.who.tolist()) == ([False, True], ["", "ann"])
 
 
-STRANGE = {"asked": ("guessed", "'guessed'"), "chance": ("2", "2.0")}
+STRANGE = {"selection": ("guessed", "'guessed'"), "inclusion_probability": ("2", "2.0")}
 
 
 @pytest.mark.parametrize("column", STRANGE)
@@ -75,7 +80,7 @@ STRANGE = {"asked": ("guessed", "'guessed'"), "chance": ("2", "2.0")}
 def test_a_strange_way_to_ask_or_chance_is_one_sentence_with_its_line(tmp_path, column, again):
     cell, words = STRANGE[column]
     fine = "h0\tr\tt0\t1\tcheck\t0.5\n"
-    strange = f"h1\ts\tt1\t1\t{cell}\t0.5\n" if column == "asked" else f"h1\ts\tt1\t1\tcheck\t{cell}\n"
+    strange = f"h1\ts\tt1\t1\t{cell}\t0.5\n" if column == "selection" else f"h1\ts\tt1\t1\tcheck\t{cell}\n"
     (tmp_path / "x.tsv").write_text("head\trelation\ttail\tlabel\tasked\tchance\n" + fine * (1 + again) + strange)
     with pytest.raises(FileError, match=rf"x.tsv, line {3 + again}.*{words}"):
         read_annotations(tmp_path / "x.tsv", POOL)
@@ -87,20 +92,24 @@ def test_a_chance_that_is_no_number_is_one_sentence_with_its_line(tmp_path):
         read_annotations(tmp_path / "x.tsv", POOL)
 
 
-@pytest.mark.parametrize("how", [{"asked": "guessed"}, {"chance": 0.0}, {"chance": 2}])
+@pytest.mark.parametrize(
+    "how", [{"selection": "guessed"}, {"inclusion_probability": 0.0}, {"inclusion_probability": 2}]
+)
 def test_what_cannot_be_is_refused_in_memory_too(how):
     with pytest.raises(RowError, match="Row 0"):
         Annotations(np.arange(2), np.ones(2), **how)
 
 
 def test_answers_keep_how_they_were_asked_when_taken_and_put_together():
-    one = Annotations(np.arange(3), np.ones(3), ["check", "gain", "given"], chance=[0.5, 0.1, np.nan], who="ann")
+    one = Annotations(
+        np.arange(3), np.ones(3), ["check", "gain", "given"], inclusion_probability=[0.5, 0.1, np.nan], who="ann"
+    )
     two = Annotations(np.array([7]), np.zeros(1), who="ben")
     both = one.plus(two)
     assert_same(both.take([0, 1, 2]), one)
     assert_same(both.first(3), one)
     assert_same(both.take(both.who == "ben"), two)
-    assert both.proves.tolist() == [True, True, False, False]
+    assert both.has_inclusion_probability.tolist() == [True, True, False, False]
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +132,7 @@ def test_labels_without_the_columns_teach_and_promise_nothing(files):
     labels = files / "labels.tsv"
     found = calibrate(files / "scores.tsv", labels, precision=0.7)
     assert np.isinf(found.thresholds.cuts_and_default).all()
-    assert (found.promise.least, found.counts.proving) == (None, 0)
+    assert (found.promise.least, found.counts.draws) == (None, 0)
     assert {*found.exceptions.by} == {"person"}
     assert np.isfinite(calibrate(files / "scores.tsv", labels).thresholds.cuts).all()
     output = " ".join(said(files, "--precision", 0.7).split())
@@ -135,7 +144,7 @@ def test_labels_without_the_columns_teach_and_promise_nothing(files):
 def test_a_random_draw_promises_in_the_user_s_own_name(files):
     found = calibrate(files / "scores.tsv", files / "labels.tsv", precision=0.7, picks="random")
     assert found.promise.accepts
-    assert found.counts.proving == 200
+    assert found.counts.draws == 200
     assert np.isfinite(found.thresholds.cuts).any()
     output = said(files, "--precision", 0.7, "--picks", "random")
     assert "a precision of 0.7 or more" in output

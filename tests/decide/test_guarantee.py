@@ -44,11 +44,11 @@ def test_the_list_is_the_same_whatever_the_order_of_the_answers():
 
 def test_draws_are_from_the_list_that_the_answers_before_them_make():
     case = ask(1, 0.7)
-    assert sum(len(one.places) for one in case.rounds) == (case.annotations.asked == LIST).sum()
+    assert sum(len(one.places) for one in case.rounds) == (case.annotations.selection == LIST).sum()
     for one in case.rounds:
-        mine = case.annotations.take((case.annotations.round == one.number) & (case.annotations.asked == LIST))
+        mine = case.annotations.take((case.annotations.round == one.number) & (case.annotations.selection == LIST))
         assert (one.places < one.size).all()
-        assert one.size == pytest.approx(1 / mine.chance[0], abs=1)
+        assert one.size == pytest.approx(1 / mine.inclusion_probability[0], abs=1)
 
 
 def test_cuts_accept_what_is_on_the_list():
@@ -92,7 +92,7 @@ def test_what_stands_beside_a_draw_is_read_back():
 
 
 def test_about_as_many_answers_as_are_said_to_be_needed_are_enough():
-    first = Case(POOL, ask(6, 0.7, budget=60).annotations.without_chance())
+    first = Case(POOL, ask(6, 0.7, budget=60).annotations.without_inclusion_probability())
     needed = first.answers_needed(Demand(0.7))
     assert 10 < needed < 300
     passed = [bool(ask(seed, 0.7, budget=60 + needed).guarantee.size) for seed in range(6)]
@@ -100,7 +100,7 @@ def test_about_as_many_answers_as_are_said_to_be_needed_are_enough():
 
 
 def test_no_more_draws_are_given_out_than_a_round_has_left():
-    case = Case(POOL, ask(7, 0.7, budget=20).annotations.without_chance(), demand=Demand(0.7))
+    case = Case(POOL, ask(7, 0.7, budget=20).annotations.without_inclusion_probability(), demand=Demand(0.7))
     begun = pick_next(case, 5, np.random.default_rng(0))
     case = Case(POOL, case.annotations.plus(begun.answered(TRUTH[begun.rows])), demand=Demand(0.7))
     free, left = np.setdiff1d(np.arange(len(POOL)), case.annotations.rows), case.rounds[0].open_draws

@@ -57,7 +57,7 @@ def test_draws_from_a_list_guarantee_it():
     pool, labels, _ = make_truth(4000, 5)
     first = judged(pool, labels, 15)
     drawn = judged(pool, labels, 60, answers=first, precision=0.7)
-    assert set(drawn["asked"]) == {"list"}
+    assert set(drawn["selection"]) == {"list"}
     accepted = accept_triples(pool, pd.concat([first, drawn]).sample(frac=1, random_state=0), precision=0.7)
     by_method = accepted[accepted["by"] == "method"]
     assert len(by_method) > 100
@@ -84,9 +84,9 @@ def test_an_answer_about_a_triple_without_a_score_is_named(pool):
 def test_picks_say_how_they_were_chosen_and_answers_keep_it(pool, labels):
     answers = judged(pool, labels)
     read = Annotations.from_frame(pool, answers)
-    assert read.proves.all()
-    assert {"check", "gain"} <= set(read.asked) <= {"check", "gain", "random"}
-    for name in ("asked", "within", "chance"):
+    assert read.has_inclusion_probability.all()
+    assert {"check", "gain"} <= set(read.selection) <= {"check", "gain", "random"}
+    for name in ("selection", "sampling_frame", "inclusion_probability"):
         assert answers[name].tolist() == getattr(read, name).tolist()
 
 

@@ -71,7 +71,7 @@ def files(tmp_path):
         said = np.flatnonzero(words >= 0)
         labels, by = words[said] == 1, np.full(len(said), "person", dtype=object)
         told = Exceptions.of(triples.take(said), labels, by, labels.astype(float))
-        counts = Counts(len(triples), 0, 0, *np.zeros((3, 3), dtype=int), proving=0)
+        counts = Counts(len(triples), 0, 0, *np.zeros((3, 3), dtype=int), draws=0)
         made = Calibration(cuts, "pooled", {}, counts, None, curves, exceptions=told, constraints=constraints)
         made.write(tmp_path / "thresholds.json")
         return tmp_path

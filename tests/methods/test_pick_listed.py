@@ -36,7 +36,7 @@ def test_where_nothing_is_likely_fewer_are_drawn_from_the_list():
 def test_the_chance_of_a_question_is_how_often_it_is_drawn():
     probabilities = np.append(np.full(30, 0.97), np.full(170, 0.01))
     drawn = [pick(probabilities, Annotations(), 1, seed) for seed in range(4000)]
-    rows, chances = np.array([one.rows[0] for one in drawn]), np.array([one.chance[0] for one in drawn])
+    rows, chances = np.array([one.rows[0] for one in drawn]), np.array([one.inclusion_probability[0] for one in drawn])
     assert (1 / chances).mean() == pytest.approx(200, rel=0.1)
     assert ((rows < 30) / chances).mean() == pytest.approx(30, rel=0.1)
 

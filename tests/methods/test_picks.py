@@ -40,11 +40,11 @@ def test_a_check_is_a_draw_from_what_would_be_accepted_now_or_from_the_rest():
     pool, labels, _ = make_truth()
     fitted = Pooled().fit(pool, Annotations(np.arange(100), labels[:100]))
     picks, accepted = fitted.pick(400, np.random.default_rng(0)), fitted.accepts(pool)
-    assert picks.within.tolist() == [which_set(100 + at) for at in range(400)]
-    assert picks.asked.tolist() == ["check" if within else "gain" for within in picks.within]
-    assert accepted[picks.rows[picks.within == "accepted"]].all()
-    assert not accepted[picks.rows[picks.within == "rejected"]].any()
-    drawn = picks.within != ""
+    assert picks.sampling_frame.tolist() == [which_set(100 + at) for at in range(400)]
+    assert picks.selection.tolist() == ["check" if within else "gain" for within in picks.sampling_frame]
+    assert accepted[picks.rows[picks.sampling_frame == "accepted"]].all()
+    assert not accepted[picks.rows[picks.sampling_frame == "rejected"]].any()
+    drawn = picks.sampling_frame != ""
     assert set(picks.reasons[drawn]) == {RANDOM_CHECK}  # a card does not tell which way it would be decided
     assert RANDOM_CHECK not in set(picks.reasons[~drawn])
 
@@ -54,7 +54,7 @@ def test_gain_is_asked_where_it_is_uncertain_and_checks_are_not():
     fitted = Pooled().fit(pool, Annotations(np.arange(100), labels[:100]))
     picks = fitted.pick(400, np.random.default_rng(0))
     doubt = np.abs(fitted.probabilities(pool) - 0.5)[picks.rows]
-    assert np.median(doubt[picks.asked == "gain"]) < 0.7 * np.median(doubt[picks.asked == "check"])
+    assert np.median(doubt[picks.selection == "gain"]) < 0.7 * np.median(doubt[picks.selection == "check"])
 
 
 def test_every_relation_that_brings_many_accepted_facts_is_checked():
@@ -63,7 +63,7 @@ def test_every_relation_that_brings_many_accepted_facts_is_checked():
     pool = pool.with_scores(pool.scores + 5)
     for seed in range(20):
         picks = Pooled().fit(pool, Annotations()).pick(100, np.random.default_rng(seed))
-        checked = pool.relations[picks.rows[picks.within == "accepted"]]
+        checked = pool.relations[picks.rows[picks.sampling_frame == "accepted"]]
         accepted = pool.relations[Pooled().fit(pool, Annotations()).accepts(pool)]
         many = np.flatnonzero(np.bincount(accepted, minlength=8) > 0.1 * len(accepted))
         assert {*many.tolist()} <= {*checked.tolist()}
@@ -76,8 +76,8 @@ def test_where_a_set_is_judged_whole_its_checks_are_drawn_from_the_pool():
     picks = pick_expected_gain(
         Pooled().fit(pool, answers).draws, answers, 40, np.random.default_rng(0), np.array([5, 0])
     )
-    assert {*picks.within} == {"", "rejected", "pool"}
-    assert {*picks.asked[picks.within == "pool"]} == {"random"}
+    assert {*picks.sampling_frame} == {"", "rejected", "pool"}
+    assert {*picks.selection[picks.sampling_frame == "pool"]} == {"random"}
 
 
 @given(st.integers(0, 999), st.integers(0, 60))
@@ -95,9 +95,9 @@ def test_what_is_accepted_now_is_counted_by_search(seed, judged):
 def test_every_question_has_a_chance_and_a_check_at_least_that_of_its_share(seed, judged, count):
     pool, labels, _ = make_truth(300, 4, seed=seed)
     picks = Pooled().fit(pool, Annotations(np.arange(judged), labels[:judged])).pick(count, np.random.default_rng(seed))
-    assert ((picks.chance > 0) & (picks.chance <= 1)).all()
-    drawn = np.isin(picks.within, list(SHARES))
-    assert (picks.chance[drawn] >= min(SHARES.values()) / len(pool)).all()
+    assert ((picks.inclusion_probability > 0) & (picks.inclusion_probability <= 1)).all()
+    drawn = np.isin(picks.sampling_frame, list(SHARES))
+    assert (picks.inclusion_probability[drawn] >= min(SHARES.values()) / len(pool)).all()
 
 
 def test_chances_are_how_often_each_triple_is_asked(monkeypatch):
@@ -109,7 +109,7 @@ def test_chances_are_how_often_each_triple_is_asked(monkeypatch):
     asked, told = np.zeros(60), np.zeros(60)
     for _ in range(3000):
         pick = fitted.pick(1, random)
-        asked[pick.rows], told[pick.rows] = asked[pick.rows] + 1, pick.chance
+        asked[pick.rows], told[pick.rows] = asked[pick.rows] + 1, pick.inclusion_probability
     assert told.sum() == pytest.approx(1)
     assert (np.abs(asked - 3000 * told) <= 4 * np.sqrt(3000 * told)).all()
 
@@ -120,7 +120,7 @@ def test_answers_weighted_by_their_chance_are_right_on_average_under_its_own_que
     for seed in range(60):
         pool, labels, _ = make_truth(1500, 6, cap=0.6, seed=seed)
         answers = ask(pool, labels, 60, seed, step=20)
-        weights = 1 / answers.chance
+        weights = 1 / answers.inclusion_probability
         weighted.append(weights @ answers.labels / weights.sum())
         plain.append(answers.labels.mean())
         real.append(labels.mean())

@@ -269,7 +269,7 @@ def test_a_pick_is_new_and_inside_the_pool_until_the_pool_is_empty(drawn, versio
     assert len(rows) == min(count, len(scores) - len(annotations))
     assert len({*rows.tolist(), *annotations.rows.tolist()}) == len(rows) + len(annotations)
     assert ((rows >= 0) & (rows < len(scores))).all()
-    assert picks.answered(np.ones(len(rows), dtype=bool)).proves.all()
+    assert picks.answered(np.ones(len(rows), dtype=bool)).has_inclusion_probability.all()
 
 
 def expected_gains(posterior):
@@ -282,7 +282,7 @@ def test_a_pick_says_what_an_answer_there_is_expected_to_bring() -> None:
     fitted = Pooled().fit(pool, Annotations(np.arange(20), labels[:20]))
     picks = fitted.pick(60, np.random.default_rng(0))
     said = [float(found.group()) for reason in picks.reasons if (found := re.search(r"[0-9.]+(?= other)", reason))]
-    rows, pool = picks.rows[picks.asked == "gain"], fitted.draws.pool
+    rows, pool = picks.rows[picks.selection == "gain"], fitted.draws.pool
     gains = expected_gains(fitted.draws)[pool.relations[rows], points_of(pool, rows)]
     np.testing.assert_allclose(said, gains[gains >= 0.05], atol=0.05 + 1e-9)
     assert len(said) > 0

@@ -41,11 +41,15 @@ def test_a_selector_says_truly_whether_chance_plays_a_part(name, pool):
 
 def test_picks_carry_how_they_were_chosen(pool):
     drawn = select_triples(pool, Annotations(), 3, "random", np.random.default_rng(0), None)
-    assert (drawn.asked.tolist(), drawn.within.tolist()) == (["random"] * 3, ["pool"] * 3)
-    assert drawn.chance.tolist() == [1 / len(pool)] * 3
+    assert (drawn.selection.tolist(), drawn.sampling_frame.tolist()) == (["random"] * 3, ["pool"] * 3)
+    assert drawn.inclusion_probability.tolist() == [1 / len(pool)] * 3
     assert drawn.reasons.tolist() == [SELECTORS["random"].reason] * 3
     own = select_triples(pool, Annotations(), 1, lambda *_: np.array([7]), np.random.default_rng(0), None)
-    assert (own.asked.tolist(), own.within.tolist(), np.isnan(own.chance).tolist()) == (["gain"], [""], [True])
+    assert (own.selection.tolist(), own.sampling_frame.tolist(), np.isnan(own.inclusion_probability).tolist()) == (
+        ["gain"],
+        [""],
+        [True],
+    )
     assert own.reasons.tolist() == ["Chosen by the method's own rule."]
 
 

@@ -32,27 +32,29 @@ def judged_session(folder, method: str, count: int):
 
 def test_a_session_of_the_pooled_method_knows_its_random_checks(tmp_path):
     session = judged_session(tmp_path, "pooled", 75)
-    kept = session.store.rows("SELECT triple, asked, within, chance FROM task WHERE answered > 0")
+    kept = session.store.rows(
+        "SELECT triple, selection, sampling_frame, inclusion_probability FROM task WHERE answered > 0"
+    )
     session.close()
     case = find_case(session.folder).case
     answers = case.annotations
     assert len(answers) == 75
-    stored = {row["triple"]: (row["asked"], row["within"], row["chance"]) for row in kept}
-    how = zip(answers.asked, answers.within, answers.chance.tolist(), strict=True)
+    stored = {row["triple"]: (row["selection"], row["sampling_frame"], row["inclusion_probability"]) for row in kept}
+    how = zip(answers.selection, answers.sampling_frame, answers.inclusion_probability.tolist(), strict=True)
     assert dict(zip(answers.rows.tolist(), how, strict=True)) == stored
-    assert {"check", "gain"} <= set(answers.asked)
-    assert {"accepted", "rejected"} <= set(answers.within)
+    assert {"check", "gain"} <= set(answers.selection)
+    assert {"accepted", "rejected"} <= set(answers.sampling_frame)
     report = make_report(case)
     assert report.estimates.source == "answers"
-    assert report.draws == answers.proves.sum()
+    assert report.draws == answers.has_inclusion_probability.sum()
 
 
 def test_every_answer_of_a_random_session_is_a_check(tmp_path):
     session = judged_session(tmp_path, "pooled-rndm", 12)
     session.close()
     answers = find_case(session.folder).case.annotations
-    assert (set(answers.asked), set(answers.within)) == ({"random"}, {"pool"})
-    assert answers.proves.all()
+    assert (set(answers.selection), set(answers.sampling_frame)) == ({"random"}, {"pool"})
+    assert answers.has_inclusion_probability.all()
 
 
 def test_a_check_stays_a_check_however_its_reason_is_worded(tmp_path):
@@ -61,15 +63,15 @@ def test_a_check_stays_a_check_however_its_reason_is_worded(tmp_path):
     with session.store.transaction() as connection:
         connection.execute("UPDATE task SET reason = 'Une vérification au hasard.'")
     after = session.annotations()
-    assert after.asked.tolist() == before.asked.tolist()
-    assert after.chance.tolist() == pytest.approx(before.chance.tolist(), nan_ok=True)
+    assert after.selection.tolist() == before.selection.tolist()
+    assert after.inclusion_probability.tolist() == pytest.approx(before.inclusion_probability.tolist(), nan_ok=True)
     session.close()
 
 
 def test_no_card_tells_which_way_a_check_would_be_decided(tmp_path):
     session = judged_session(tmp_path, "pooled", 30)
-    told = session.store.rows("SELECT within, reason FROM task WHERE asked = 'check'")
-    assert {row["within"] for row in told} == {"accepted", "rejected"}
+    told = session.store.rows("SELECT sampling_frame, reason FROM task WHERE selection = 'check'")
+    assert {row["sampling_frame"] for row in told} == {"accepted", "rejected"}
     assert len({row["reason"] for row in told}) == 1
     session.close()
 

@@ -314,7 +314,7 @@ def test_a_forged_choice_is_refused_in_a_sentence(scores, name, value):
     [
         "INSERT INTO budget (at, triples) VALUES (1, 'x')",
         "DELETE FROM total",
-        "UPDATE task SET chance = 'x'",
+        "UPDATE task SET inclusion_probability = 'x'",
         "INSERT INTO outlook (at, judgement, content) VALUES (1, 9, '[]')",
         "INSERT INTO outlook (at, judgement, content) VALUES (1, 9, '{')",
     ],

@@ -96,7 +96,7 @@ def print_calibration(calibration: Calibration, out: Path) -> None:
         f"Thresholds: {out}"
     )
     if calibration.promise is not None:
-        _print_promise(calibration.promise, counts.proving)
+        _print_promise(calibration.promise, counts.draws)
 
 
 def _write_cut(cut: float) -> str:
@@ -104,12 +104,12 @@ def _write_cut(cut: float) -> str:
     return f"{cut:.4g}" if np.isfinite(cut) else "accept none" if cut > 0 else "accept all"
 
 
-def _print_promise(kept: Promised, proving: int) -> None:
+def _print_promise(kept: Promised, draws: int) -> None:
     """Print what is guaranteed and which relations are left out of it; or why nothing is."""
     screen = console()
     if kept.least is None:
         screen.print(f"No list has passed the test for a precision of {kept.target:g}: only people's answers count.")
-        if not proving:
+        if not draws:
             screen.print("A list is tested by random draws. If the labelled triples are one, say --picks random.")
         return
     screen.print(f"Guaranteed with {kept.confidence:.0%} confidence: a precision of {kept.target:g} or more.")

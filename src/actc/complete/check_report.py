@@ -162,7 +162,7 @@ def tell_reasons(
 
 def _wrong_share(case: Case | None) -> list[float] | None:
     """Return the share of wrong facts: low, middle, high; None unless answers with an inclusion probability tell it."""
-    if case is None or not case.annotations.proves.any() or case.estimates is None:
+    if case is None or not case.annotations.has_inclusion_probability.any() or case.estimates is None:
         return None
     share = case.estimates.overall["true_share"]  # of what is sought
     return None if share is None else [share.low, share.middle, share.high]

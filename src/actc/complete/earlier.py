@@ -90,7 +90,7 @@ def keep_word(folder: Path, triple: tuple[str, str, str], label: bool | None, wh
         answers = answers.take(~about.contains(answers.triples))
         if label is not None:
             at = datetime.now(UTC).isoformat(timespec="seconds")
-            answers = answers.plus(Answers(about, Annotations(np.array([0]), np.array([label]), who=who, at=at)))
+            answers = answers.plus(Answers(about, Annotations(np.array([0]), np.array([label]), who=who, when=at)))
         answers.write(folder / ANSWERS)
 
 
@@ -139,9 +139,9 @@ class Earlier:
         if asides and (asides[-1] / GIVEN).exists():
             found = replace(found, graph=read_listed(asides[-1] / GIVEN))
         given = [Answers.read(folder / ANSWERS)] if (folder / ANSWERS).exists() else []
-        given = [one.take(one.annotations.asked == "given") for one in given]  # to an earlier run into this folder
+        given = [one.take(one.annotations.selection == "given") for one in given]  # to an earlier run into this folder
         for more in (*given, *map(Answers.read, judged)):
-            said = replace(more.annotations.without_chance(), asked="given", within="")
+            said = replace(more.annotations.without_inclusion_probability(), selection="given", sampling_frame="")
             found = replace(found, answers=found.answers.plus(replace(more, annotations=said)))
         return found
 
@@ -177,12 +177,12 @@ class Earlier:
         place = np.full(len(candidates) + 1, -1)
         place[every] = np.arange(len(every))
         at = place[answered]
-        said, here = self.answers.annotations.without_chance(), np.flatnonzero(at >= 0)
+        said, here = self.answers.annotations.without_inclusion_probability(), np.flatnonzero(at >= 0)
         return Carried(every, replace(said.take(here), rows=at[here]), replace(self.answers, annotations=said))
 
     def about_facts(self, facts: ScoredTriples) -> Annotations:
         """Return what was said of facts that are doubted now: it decides, and proves nothing."""
-        return self.answers.among(facts)[0].without_chance()
+        return self.answers.among(facts)[0].without_inclusion_probability()
 
     def tell(self, case: Case, graph: Triples) -> list[str]:
         """Say how many earlier answers are used, why others are not, and what they prove."""
@@ -190,7 +190,7 @@ class Earlier:
             return []
         used = case.target.contains(self.answers.triples)
         lines = [describe_unused(int(used.sum()), explain_unused(self.answers.triples.take(~used), case.target, graph))]
-        if self.answers.annotations.proves.any():
+        if self.answers.annotations.has_inclusion_probability.any():
             lines.append("They were drawn from other candidates: they teach the method, and prove nothing of these.")
         return lines
 

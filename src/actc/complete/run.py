@@ -249,7 +249,7 @@ def _keep_asked(folder: Path, carried: Carried | None, case: Case, wrong: Case |
     write_scored(folder / "pool.parquet", case.pool)
     every = Answers() if carried is None else carried.every
     if wrong is not None:
-        every = every.plus(Answers.of(wrong.pool, invert_labels(wrong.annotations).without_chance()))
+        every = every.plus(Answers.of(wrong.pool, invert_labels(wrong.annotations).without_inclusion_probability()))
     keep_answers(folder, now=every.plus(Answers.of(case.pool, case.annotations)))
 
 

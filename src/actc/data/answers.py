@@ -49,7 +49,9 @@ class Answers:
         """Take answers out of the pool that they are about."""
         found = pool.take(annotations.rows)
         triples = Triples(found.heads, found.relations, found.tails, found.entity_names, found.relation_names)
-        sizes = np.where(annotations.proves & (annotations.frame_size == 0), len(pool), annotations.frame_size)
+        sizes = np.where(
+            annotations.has_inclusion_probability & (annotations.frame_size == 0), len(pool), annotations.frame_size
+        )
         return cls(triples.with_used_names(), replace(annotations, rows=np.arange(len(annotations)), frame_size=sizes))
 
     @classmethod
@@ -86,10 +88,13 @@ class Answers:
         """Return the answers that are about candidates, with their rows; say of the others why they are not."""
         rows = candidates.rows_of(self.triples)
         annotations = self.annotations.drawn_from(len(candidates))
-        if annotations.proves[rows < 0].any():  # a pool of that size, and another one
-            annotations = annotations.without_chance()
+        if annotations.has_inclusion_probability[rows < 0].any():  # a pool of that size, and another one
+            annotations = annotations.without_inclusion_probability()
         found, unused = rows >= 0, explain_unused(self.triples.take(rows < 0), candidates, graph)
-        unproved = bool(self.annotations.proves[found].any() and not annotations.proves[found].any())
+        unproved = bool(
+            self.annotations.has_inclusion_probability[found].any()
+            and not annotations.has_inclusion_probability[found].any()
+        )
         return replace(annotations.take(found), rows=rows[found]), Use(int(found.sum()), unused, unproved)
 
 

@@ -40,7 +40,7 @@ class Counts:
     triples: IntArray
     annotated_by_relation: IntArray
     accepted: IntArray  # shape (R,); candidates that the thresholds accept
-    proving: int  # answers whose chance to be asked is known: what is promised rests on these
+    draws: int  # answers with an inclusion probability: guarantees and estimates rest on these
 
     @classmethod
     def of(cls, pool: ScoredTriples, annotations: Annotations, decided: BoolArray) -> Counts:
@@ -53,7 +53,7 @@ class Counts:
             pool.relation_counts,
             np.bincount(pool.relations[annotations.rows], minlength=size),
             np.bincount(pool.relations[decided], minlength=size),
-            int(annotations.proves.sum()),
+            int(annotations.has_inclusion_probability.sum()),
         )
 
 
@@ -184,7 +184,7 @@ class Calibration:
                 "relations": len(counts.triples),
                 "annotated": counts.annotated,
                 "annotated_true": counts.annotated_true,
-                "proving": counts.proving,
+                "draws": counts.draws,
             },
             "sources": _write_sources(self.sources, (place or path).absolute().parent),
             "promise": None if self.promise is None else {"kind": "precision", **asdict(self.promise)},
@@ -285,11 +285,11 @@ def _read_thresholds(content: dict[str, Any]) -> Thresholds:
 
 def _read_counts(content: dict[str, Any]) -> Counts:
     counts, relations = content["counts"], [content["relations"][name] for name in sorted(content["relations"])]
-    pool, annotated, true, proving = (int(counts[name]) for name in ("pool", "annotated", "annotated_true", "proving"))
+    pool, annotated, true, draws = (int(counts[name]) for name in ("pool", "annotated", "annotated_true", "draws"))
     triples, answers, accepted = (
         np.array([int(one[name]) for one in relations], dtype=np.int64) for name in ("triples", "annotated", "accepted")
     )
-    return Counts(pool, annotated, true, triples, answers, accepted, proving)
+    return Counts(pool, annotated, true, triples, answers, accepted, draws)
 
 
 def _write_sources(sources: Sources, folder: Path) -> dict[str, Any] | None:

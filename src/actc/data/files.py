@@ -208,7 +208,7 @@ def _read_answers(layout: Layout, triples: Triples) -> Annotations:
         )
 
 
-UNKNOWN = {"asked": "given", "chance": "nan", "round": "0", "frame_size": "0"}
+UNKNOWN = {"selection": "given", "inclusion_probability": "nan", "round": "0", "frame_size": "0"}
 """The meaning of an empty cell of a column of ``HOW``, where it is no empty text."""
 
 
@@ -228,9 +228,12 @@ def answer_columns(annotations: Annotations, pool: int = 0) -> dict[str, NDArray
 
     ``pool`` is how many candidates there are.
     """
-    unknown = annotations.proves & (annotations.frame_size == 0)
+    unknown = annotations.has_inclusion_probability & (annotations.frame_size == 0)
     frame_size = np.where(unknown, pool, annotations.frame_size).astype(np.int64)
-    numbers = {"chance": np.ma.masked_invalid(annotations.chance), "frame_size": frame_size}
+    numbers = {
+        "inclusion_probability": np.ma.masked_invalid(annotations.inclusion_probability),
+        "frame_size": frame_size,
+    }
     numbers["round"] = annotations.round.astype(np.int64)
     return {"label": annotations.labels.astype(np.int64), **annotations.how, **numbers}
 

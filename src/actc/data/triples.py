@@ -502,13 +502,13 @@ def _as_numbers(scores: ArrayLike) -> FloatArray:
 # WN11 and FB13, as they are given out, write -1 for false.
 LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False, "-1": False, "-1.0": False}
 """How a label may be written, in whatever case."""
-ASKED = ("list", "random", "check", "gain", "given")
-"""Why a triple was asked: drawn from a list that is tested; drawn from the whole pool; drawn from what would be
+SELECTIONS = ("list", "random", "check", "gain", "given")
+"""How a triple was selected: drawn from a list that is tested; drawn from the whole pool; drawn from what would be
 accepted, or from the rest; where an answer teaches most; nobody knows.
 """
-HOW = ("asked", "within", "chance", "frame_size", "who", "at", "round")
+HOW = ("selection", "sampling_frame", "inclusion_probability", "frame_size", "who", "when", "round")
 """The columns that say how an answer came about, in files and frames."""
-NUMBERS = ("chance", "round", "frame_size")
+NUMBERS = ("inclusion_probability", "round", "frame_size")
 """Those of them that are numbers."""
 
 
@@ -540,15 +540,19 @@ def _column(values: ArrayLike, like: IntArray, name: str) -> NDArray[Any]:
     return np.array(np.broadcast_to(column, like.shape))
 
 
-def _check_how(asked: NDArray[np.object_], chance: FloatArray, frame_size: FloatArray | float = 0.0) -> None:
-    """Refuse ways of asking, chances and frame sizes that cannot be."""
-    strange = np.flatnonzero(~np.isin(asked, ASKED))
+def _check_how(selection: NDArray[np.object_], probability: FloatArray, frame_size: FloatArray | float = 0.0) -> None:
+    """Refuse selections, inclusion probabilities and frame sizes that cannot be."""
+    strange = np.flatnonzero(~np.isin(selection, SELECTIONS))
     if strange.size:
-        way = asked[strange[0]]
-        raise RowError(int(strange[0]), f"{way!r} is no way to ask (column asked); there are: {', '.join(ASKED)}.")
-    wrong = np.flatnonzero(~(np.isnan(chance) | ((chance > 0) & (chance <= 1))))
+        way = selection[strange[0]]
+        raise RowError(
+            int(strange[0]), f"{way!r} is no selection (column selection); there are: {', '.join(SELECTIONS)}."
+        )
+    wrong = np.flatnonzero(~(np.isnan(probability) | ((probability > 0) & (probability <= 1))))
     if wrong.size:
-        raise RowError(int(wrong[0]), f"the chance is {chance[wrong[0]]}; a chance is above 0 and at most 1.")
+        raise RowError(
+            int(wrong[0]), f"the inclusion_probability is {probability[wrong[0]]}; it is above 0 and at most 1."
+        )
     below = np.flatnonzero(~(np.asarray(frame_size) >= 0))
     if below.size:
         size = np.atleast_1d(frame_size)[below[0]]
@@ -567,16 +571,16 @@ class Annotations:
         Rows of the pool, in the order they were judged; none twice.
     labels : bool array of shape (l,)
         True where the answer is "true".
-    asked : str or object array of shape (l,)
-        Why it was asked, one of ``ASKED``.
-    within : str or object array of shape (l,)
+    selection : str or object array of shape (l,)
+        How it was selected, one of ``SELECTIONS``.
+    sampling_frame : str or object array of shape (l,)
         The set that it was drawn from: ``pool``, ``accepted``, ``rejected``, ``relation``; empty where it was not.
-    chance : float or float array of shape (l,)
+    inclusion_probability : float or float array of shape (l,)
         How probable it was that this question was about this triple; NaN where nobody knows. An answer without a
-        chance teaches, and proves nothing.
+        probability teaches, and proves nothing.
     frame_size : float or float array of shape (l,)
         How many candidates there were when it was asked; 0 where it is the pool as it is.
-    who, at : str or object array of shape (l,)
+    who, when : str or object array of shape (l,)
         Who answered, and when (ISO 8601).
     round : float or float array of shape (l,)
         How many rounds of draws from a list had begun when it was answered; of such a draw, the number of its round.
@@ -584,12 +588,12 @@ class Annotations:
 
     rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     labels: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
-    asked: Any = "given"
-    within: Any = ""
-    chance: Any = np.nan
+    selection: Any = "given"
+    sampling_frame: Any = ""
+    inclusion_probability: Any = np.nan
     frame_size: Any = 0.0
     who: Any = ""
-    at: Any = ""
+    when: Any = ""
     round: Any = 0.0
 
     def __post_init__(self) -> None:
@@ -609,7 +613,7 @@ class Annotations:
         object.__setattr__(self, "labels", labels.astype(np.bool_))
         for name in HOW:
             object.__setattr__(self, name, _column(getattr(self, name), self.rows, name))
-        _check_how(self.asked, self.chance, self.frame_size)
+        _check_how(self.selection, self.inclusion_probability, self.frame_size)
 
     @classmethod
     def from_columns(
@@ -642,8 +646,8 @@ class Annotations:
             raise RowError(at, f"the triple {name} has both labels; decide which one is right.", earlier)
         columns = {name: _column(column, rows, name) for name, column in how.items()}
         _check_how(
-            columns.get("asked", np.array("given")),
-            columns.get("chance", np.array(np.nan)),
+            columns.get("selection", np.array("given")),
+            columns.get("inclusion_probability", np.array(np.nan)),
             columns.get("frame_size", 0.0),
         )
         keep = np.sort(first)
@@ -655,7 +659,12 @@ class Annotations:
 
         A row without a label (NaN, None) is not answered. The columns of ``HOW`` that it has say how each was asked.
         """
-        unknown: dict[str, Any] = {"asked": "given", "chance": np.nan, "round": 0.0, "frame_size": 0.0}
+        unknown: dict[str, Any] = {
+            "selection": "given",
+            "inclusion_probability": np.nan,
+            "round": 0.0,
+            "frame_size": 0.0,
+        }
         how = {
             name: [unknown.get(name, "") if cell is None or cell != cell else cell for cell in as_list(column)]
             for name, column in read_optional(frame, HOW).items()
@@ -674,8 +683,8 @@ class Annotations:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        drawn = int(self.proves.sum())
-        return f"Annotations({len(self):,} triples, {int(self.labels.sum()):,} true, {drawn:,} of known chance)"
+        drawn = int(self.has_inclusion_probability.sum())
+        return f"Annotations({len(self):,} triples, {int(self.labels.sum()):,} true, {drawn:,} random draws)"
 
     @property
     def how(self) -> dict[str, NDArray[Any]]:
@@ -683,9 +692,9 @@ class Annotations:
         return {name: getattr(self, name) for name in HOW}
 
     @property
-    def proves(self) -> BoolArray:
-        """Which answers prove something beside what they teach: those that were asked with a known chance."""
-        return np.asarray(np.isfinite(self.chance))
+    def has_inclusion_probability(self) -> BoolArray:
+        """Which answers prove something beside what they teach: those with a known inclusion probability."""
+        return np.asarray(np.isfinite(self.inclusion_probability))
 
     def plus(self, more: Annotations) -> Self:
         """Return these annotations followed by more."""
@@ -703,20 +712,22 @@ class Annotations:
 
     def drawn_at_random(self, pool: Sized) -> Self:
         """Return the same answers as a plain random draw from the pool."""
-        return replace(self, asked="random", within="pool", chance=1 / max(len(pool), 1), frame_size=0.0)
+        return replace(
+            self, selection="random", sampling_frame="pool", inclusion_probability=1 / max(len(pool), 1), frame_size=0.0
+        )
 
-    def without_chance(self) -> Self:
+    def without_inclusion_probability(self) -> Self:
         """Return the same answers as ones that teach and prove nothing: the set they were drawn from is another."""
-        return replace(self, chance=np.nan, round=0.0, frame_size=0.0)
+        return replace(self, inclusion_probability=np.nan, round=0.0, frame_size=0.0)
 
     def drawn_from(self, count: int) -> Self:
-        """Return the same answers about a pool of ``count`` candidates; draws from another number lose their chance.
+        """Return the same answers about a pool of ``count`` candidates.
 
-        They are draws from other candidates: they teach, and prove nothing of these.
+        Draws from another number of candidates lose their inclusion probability: it was another pool.
         """
         other = (self.frame_size != 0) & (self.frame_size != count)
-        chance, rounds = np.where(other, np.nan, self.chance), np.where(other, 0.0, self.round)
-        return replace(self, chance=chance, round=rounds, frame_size=0.0)
+        probability, rounds = np.where(other, np.nan, self.inclusion_probability), np.where(other, 0.0, self.round)
+        return replace(self, inclusion_probability=probability, round=rounds, frame_size=0.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -727,16 +738,16 @@ class Picks:
     ----------
     rows : int array of shape (n,)
         Rows of the pool, the one to ask first in front; none twice.
-    asked, within, chance, round : as in Annotations
+    selection, sampling_frame, inclusion_probability, round : as in Annotations
         One value for all, or one for each.
     reasons : str or tuple of str
         Why it is asked, one sentence for the person who judges it.
     """
 
     rows: IntArray
-    asked: Any = "gain"
-    within: Any = ""
-    chance: Any = np.nan
+    selection: Any = "gain"
+    sampling_frame: Any = ""
+    inclusion_probability: Any = np.nan
     reasons: Any = ""
     round: Any = 0.0
 
@@ -744,13 +755,13 @@ class Picks:
         object.__setattr__(self, "rows", np.asarray(self.rows, dtype=np.int64))
         for name in PICKED:
             object.__setattr__(self, name, _column(getattr(self, name), self.rows, name))
-        _check_how(self.asked, self.chance)
+        _check_how(self.selection, self.inclusion_probability)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        ways, counts = np.unique(self.asked.astype(str), return_counts=True)
+        ways, counts = np.unique(self.selection.astype(str), return_counts=True)
         listed = ", ".join(f"{count:,} {way}" for way, count in zip(ways.tolist(), counts.tolist(), strict=True))
         return f"Picks({len(self):,} triples: {listed or 'none'})"
 
@@ -765,11 +776,11 @@ class Picks:
 
     def answered(self, labels: ArrayLike, who: str = "") -> Annotations:
         """Return the answers to the picks, with how each was asked."""
-        how = {name: getattr(self, name) for name in ("asked", "within", "chance", "round")}
+        how = {name: getattr(self, name) for name in ("selection", "sampling_frame", "inclusion_probability", "round")}
         return Annotations(self.rows, np.asarray(labels), **how, who=who)
 
 
-PICKED = ("asked", "within", "chance", "reasons", "round")
+PICKED = ("selection", "sampling_frame", "inclusion_probability", "reasons", "round")
 """The columns of :class:`Picks` beside the rows."""
 
 

@@ -159,11 +159,11 @@ class Case:
     def rounds(self) -> list[DrawnRound]:
         """The rounds of draws from lists, each with the case as it was before it, in their order."""
         answers = self.annotations
-        drawn = (answers.asked == LIST) & answers.proves
+        drawn = (answers.selection == LIST) & answers.has_inclusion_probability
         found = []
         for number in np.unique(answers.round[drawn]).astype(np.int64).tolist():
             mine = answers.take(drawn & (answers.round == number))
-            one = BegunRound.read(number, mine.within[0], float(mine.chance[0]))
+            one = BegunRound.read(number, mine.sampling_frame[0], float(mine.inclusion_probability[0]))
             found += [] if one is None else [self._find_round(one, mine)]
         if self.begun is not None and self.begun.number not in {one.number for one in found}:
             found.append(self._find_round(self.begun, Annotations()))
@@ -308,7 +308,7 @@ class Case:
             return found
         rows = triples.rows_of(self.words.triples)
         more = (rows >= 0) & ~self.pool.contains(self.words.triples)
-        return found.plus(replace(self.words.annotations.take(more), rows=rows[more]).without_chance())
+        return found.plus(replace(self.words.annotations.take(more), rows=rows[more]).without_inclusion_probability())
 
     @cached_property
     def decisions(self) -> Decisions:
@@ -465,10 +465,10 @@ class Case:
         answers, judged = self.answers_in(self.target), np.full(len(self.target), -1)
         judged[answers.rows] = answers.labels
         p = np.where(judged < 0, decided.probability, unasked.probability)
-        drawn, listed = self.annotations.proves, self.annotations.asked == LIST
+        drawn, listed = self.annotations.has_inclusion_probability, self.annotations.selection == LIST
         # Without a draw no answer corrects anything, and nothing has to be fitted again.
         foreseen = self._foresee_answers() if drawn.any() else np.full(len(self.annotations), 0.5)
-        residuals, weights = self.annotations.labels - foreseen, 1 / self.annotations.chance
+        residuals, weights = self.annotations.labels - foreseen, 1 / self.annotations.inclusion_probability
         inside = foreseen >= self._bars(self.pool.take(self.annotations.rows))
         outside = ~inside & ~listed  # draws from a list tell of the list alone
         if (inside & listed & drawn).any():
@@ -480,7 +480,9 @@ class Case:
             estimate_share(p[rejected], residuals[drawn & outside], weights[drawn & outside]),
         )
         relations = self.target.relations
-        draws_in = np.bincount(relations[answers.rows[answers.proves]], minlength=len(self.target.relation_names))
+        draws_in = np.bincount(
+            relations[answers.rows[answers.has_inclusion_probability]], minlength=len(self.target.relation_names)
+        )
         source = "answers" if drawn.any() else "model" if belief is None else "holdout"
         return Estimates(relations, p, decided.accepted, judged, shares, draws_in, source)
 

@@ -16,13 +16,13 @@ from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, Pick
 from actc.decide.list_test import Demand, Round, draws_to_pass, is_settled, largest_passing, nested_lists
 
 LIST = "list"
-"""How an answer was asked that was drawn from a list which is tested."""
+"""The selection of an answer that was drawn from a list which is tested."""
 LIST_DRAW = "A random draw, to test the list of facts that would be accepted."
-_WITHIN = re.compile(r"(\d+) draws at ([0-9.e-]+)")
+_FRAME = re.compile(r"(\d+) draws at ([0-9.e-]+)")
 
 
 def name_round(one: Round) -> str:
-    """Return what stands beside each draw of a round (``within``): how many there are, and the share of the error."""
+    """Return the ``sampling_frame`` of the draws of a round: how many there are, and the share of the error."""
     return f"{one.draws} draws at {one.share:g}"
 
 
@@ -31,7 +31,9 @@ def split_random(answers: Annotations, pool: int, random: np.random.Generator) -
     order = random.permutation(len(answers))
     teach, test = (answers.take(np.sort(part)) for part in np.array_split(order, 2))
     plan = Round(len(test), 1.0)
-    return teach.plus(replace(test, asked=LIST, within=name_round(plan), chance=1 / pool, round=1.0))
+    return teach.plus(
+        replace(test, selection=LIST, sampling_frame=name_round(plan), inclusion_probability=1 / pool, round=1.0)
+    )
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,12 @@ class BegunRound:
     listed: int
 
     @classmethod
-    def read(cls, number: int, within: str, chance: float) -> BegunRound | None:
+    def read(cls, number: int, sampling_frame: str, inclusion_probability: float) -> BegunRound | None:
         """Read it off what stands beside a draw; None where that is something else."""
-        match = _WITHIN.fullmatch(within)
-        if match is None or not 0 < chance <= 1:
+        match = _FRAME.fullmatch(sampling_frame)
+        if match is None or not 0 < inclusion_probability <= 1:
             return None
-        return cls(number, Round(int(match[1]), min(float(match[2]), 1.0)), round(1 / chance))
+        return cls(number, Round(int(match[1]), min(float(match[2]), 1.0)), round(1 / inclusion_probability))
 
 
 @dataclass(frozen=True, eq=False)

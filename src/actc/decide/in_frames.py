@@ -39,10 +39,10 @@ def pick_triples(
     seed: int = 0,
     library: str | None = None,
 ) -> Any:
-    """Return the triples to judge next as a data frame: head, relation, tail, score, asked, within, chance, round,
-    frame_size.
+    """Return the triples to judge next as a data frame.
 
-    The last five say how each was chosen. Leave them beside the answers: what is promised rests on them.
+    Its columns are head, relation, tail and score; and selection, sampling_frame, inclusion_probability, round and
+    frame_size, which describe how each was selected. Leave these beside the answers: guarantees rest on them.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def pick_triples(
     demand = None if precision is None else Demand(precision, confidence)
     case = Case(triples, judged, known, method, heard, demand)
     picks = pick_next(case, count, random) if demand is None else pick_draws(case, demand, count, random)
-    how = {name: getattr(picks, name) for name in ("asked", "within", "chance", "round")}
+    how = {name: getattr(picks, name) for name in ("selection", "sampling_frame", "inclusion_probability", "round")}
     size = np.full(len(picks), len(triples))
     chosen = triples.take(picks.rows)
     return _frame_like(pool, {**chosen.columns(), "score": chosen.scores, **how, "frame_size": size}, library)

@@ -94,7 +94,7 @@ class Report:
     @property
     def draws(self) -> int:
         """How many answers have a known inclusion probability."""
-        return int(self.case.annotations.proves.sum())
+        return int(self.case.annotations.has_inclusion_probability.sum())
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""

@@ -41,10 +41,10 @@ class Task:
         Its score.
     reason : str
         Why it is asked, one sentence for the person who judges it.
-    asked, within : str
+    selection, sampling_frame : str
         How it was chosen and from which set, see :class:`actc.data.triples.Annotations`.
-    chance : float, optional
-        The chance that it had; None where nobody knows.
+    inclusion_probability : float, optional
+        The probability that it was drawn; None where nobody knows.
     round : int
         How many rounds of draws from a list had begun.
     probability : float, optional
@@ -61,9 +61,9 @@ class Task:
     tail: str
     score: float
     reason: str
-    asked: str = "given"
-    within: str = ""
-    chance: float | None = None
+    selection: str = "given"
+    sampling_frame: str = ""
+    inclusion_probability: float | None = None
     round: int = 0
     probability: float | None = None
     wanted: int = 1
@@ -77,7 +77,7 @@ class Task:
 STORED = tuple(field.name for field in fields(Task) if field.name != "purpose")
 """The columns that the tables ``plan`` and ``task`` have in common, in the order of Task's fields."""
 TASK, PLACES = ", ".join(STORED), ", ".join("?" * len(STORED))
-DRAWN = "asked IN ('random', 'check', 'list')"
+DRAWN = "selection IN ('random', 'check', 'list')"
 """Whether a task was drawn at random: nobody may choose it, for its answer proves something only then."""
 
 
@@ -161,13 +161,14 @@ class LeaseQueue:
         return [Task(*row) for row in rows]
 
     def release_others(self, relation: str) -> None:
-        """Let go of new triples of other relations, and of all whose chance is known.
+        """Let go of new triples of other relations, and of all whose inclusion probability is known.
 
         Random checks are among these: who answers only those of one relation would spoil the draw.
         """
         self.run(
             "DELETE FROM lease WHERE annotator = :who AND purpose = 'new' AND triple IN (SELECT triple FROM lease "
-            "JOIN task USING (triple) WHERE annotator = :who AND (relation != :relation OR chance IS NOT NULL))",
+            "JOIN task USING (triple) WHERE annotator = :who "
+            "AND (relation != :relation OR inclusion_probability IS NOT NULL))",
             relation=relation,
         )
 
@@ -225,7 +226,7 @@ class LeaseQueue:
         tasks = [Task(*row) for row in self.run(sql, need=need, relation=relation).fetchall()]
         if relation is not None:
             tasks = [
-                replace(task, within="", chance=None) for task in tasks
+                replace(task, sampling_frame="", inclusion_probability=None) for task in tasks
             ]  # whoever chooses a relation draws nothing
         put_tasks(self.connection, tasks, as_planned=True)
         drop_from_plan(self.connection, tasks)

@@ -16,7 +16,7 @@ import numpy as np
 from actc.data.answers import Use, explain_unused
 from actc.data.deliver import write_beside
 from actc.data.files import answer_columns, load_json, open_text, read_answers, write_text, write_triples
-from actc.data.triples import ASKED, Annotations, ScoredTriples, Triples, encode_columns
+from actc.data.triples import SELECTIONS, Annotations, ScoredTriples, Triples, encode_columns
 from actc.decide.judge_answers import read_judge_answers
 from actc.errors import FileError, OptionError, SessionError
 from actc.session.ask import Annotator, LeaseQueue, Task, drop_from_plan, put_tasks
@@ -91,9 +91,9 @@ class Line:
     note: str
     place: str
     purpose: str
-    asked: str = "given"
-    within: str = ""
-    chance: float | None = None
+    selection: str = "given"
+    sampling_frame: str = ""
+    inclusion_probability: float | None = None
     round: int = 0
     frame_size: int = 0
     at: float | None = None
@@ -176,7 +176,7 @@ def _match(
     if not lines:
         return [], [], ()
     named = encode_columns(*([line.triple[i] for line in lines] for i in range(3)))
-    rows, drawn = pool.rows_of(named), np.array([line.chance is not None for line in lines])
+    rows, drawn = pool.rows_of(named), np.array([line.inclusion_probability is not None for line in lines])
     there = session.settings.triples
     elsewhere = np.array([line.frame_size not in (0, there) for line in lines])
     elsewhere |= (drawn & ~elsewhere & (rows < 0)).any()  # a pool of that size, and another one
@@ -187,12 +187,13 @@ def _match(
     use = Use(len(found), explain_unused(missing, pool, facts), unproved)
     use.refuse_none(path, "this session's candidates")
     kept = [
-        replace(line, **TAUGHT) if other and line.chance else line for line, other in zip(lines, elsewhere, strict=True)
+        replace(line, **TAUGHT) if other and line.inclusion_probability else line
+        for line, other in zip(lines, elsewhere, strict=True)
     ]
     return [kept[at] for at in found], rows[found].tolist(), use.notes
 
 
-TAUGHT: dict[str, Any] = {"asked": "given", "within": "", "chance": None, "round": 0}
+TAUGHT: dict[str, Any] = {"selection": "given", "sampling_frame": "", "inclusion_probability": None, "round": 0}
 """How an answer was asked that was drawn from other candidates: it teaches, and proves nothing."""
 
 
@@ -221,8 +222,8 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
                     continue
             except (SessionError, OptionError) as error:
                 raise FileError(f"{line.place}: {error}") from None
-            asked = (line.asked, line.within, line.chance, line.round)
-            task = task_of(pool, row, IMPORTED, *asked)
+            how = (line.selection, line.sampling_frame, line.inclusion_probability, line.round)
+            task = task_of(pool, row, IMPORTED, *how)
             put_tasks(connection, [task])
             drop_from_plan(connection, [task])
             insert(queue, judgement, row, line.purpose)
@@ -238,10 +239,10 @@ def _read_table(path: Path, who: str) -> Iterator[Line]:
 
 def _lines_of(triples: Triples, said: Annotations, who: Sequence[str], place: str) -> Iterator[Line]:
     """Return answers, one to each of some triples, as judgements of people."""
-    chances = [chance if np.isfinite(chance) else None for chance in said.chance.tolist()]
-    sizes, at = said.frame_size.astype(np.int64).tolist(), map(_seconds, said.at.tolist())
+    probabilities = [p if np.isfinite(p) else None for p in said.inclusion_probability.tolist()]
+    sizes, at = said.frame_size.astype(np.int64).tolist(), map(_seconds, said.when.tolist())
     rounds = said.round.astype(np.int64).tolist()
-    columns = (who, said.labels.tolist(), said.asked, said.within, chances, rounds, sizes, at)
+    columns = (who, said.labels.tolist(), said.selection, said.sampling_frame, probabilities, rounds, sizes, at)
     for row, (name, label, *how) in enumerate(zip(*columns, strict=True)):
         word = "true" if label else "false"
         yield Line(name, "person", "", triples.triple(row), word, None, "", place, PURPOSES["person"], *how)
@@ -315,9 +316,18 @@ def _line(entry: dict[str, Any], triple: dict[str, Any], place: str, who: str) -
     seconds, kind = entry.get("seconds"), entry.get("kind", "person")
     if kind not in PURPOSES:
         raise FileError(f"{place}: {kind!r} is no kind of annotator, person or owner; machines judge by `actc judge`.")
-    asked, chance, size = entry.get("asked", "given"), entry.get("chance"), entry.get("frame_size", 0)
-    if asked not in ASKED or not (chance is None or (isinstance(chance, int | float) and 0 < chance <= 1)):
-        raise FileError(f"{place}: asked {asked!r} with the chance {chance!r} cannot be; see docs/reference.md.")
+    selection, probability, size = (
+        entry.get("selection", "given"),
+        entry.get("inclusion_probability"),
+        entry.get("frame_size", 0),
+    )
+    if selection not in SELECTIONS or not (
+        probability is None or (isinstance(probability, int | float) and 0 < probability <= 1)
+    ):
+        raise FileError(
+            f"{place}: selection {selection!r} with inclusion_probability {probability!r} cannot be; "
+            "see docs/reference.md."
+        )
     if not isinstance(size, int) or size < 0:
         raise FileError(f"{place}: the frame_size {size!r} is no number of candidates; see docs/reference.md.")
     return Line(
@@ -330,9 +340,9 @@ def _line(entry: dict[str, Any], triple: dict[str, Any], place: str, who: str) -
         str(entry.get("note") or ""),
         place,
         PURPOSES[kind],
-        asked,
-        str(entry.get("within", "")),
-        chance,
+        selection,
+        str(entry.get("sampling_frame", "")),
+        probability,
         begun if isinstance(begun := entry.get("round", 0), int) else 0,
         size,
         _seconds(entry.get("at")),

@@ -94,7 +94,7 @@ def report_judges(opened: Opened) -> JudgeReport | None:
     assert case.estimates is not None
     assert alone.estimates is not None
     heeded, without = ({name: one.overall[name] for name in QUANTITIES} for one in (case.estimates, alone.estimates))
-    return JudgeReport(_compare(case), turned, heeded, without, int(case.annotations.proves.sum()))
+    return JudgeReport(_compare(case), turned, heeded, without, int(case.annotations.has_inclusion_probability.sum()))
 
 
 def _compare(case: Case) -> tuple[JudgeLine, ...]:

@@ -46,7 +46,7 @@ GOODBYE_SECONDS = 2.0
 """How long a planner may take to leave when its parent does."""
 
 BEGIN_ROUND = (
-    "UPDATE task SET round = ? WHERE round < ? AND answered = 0 AND asked != 'list' AND triple >= ? AND triple < ?"
+    "UPDATE task SET round = ? WHERE round < ? AND answered = 0 AND selection != 'list' AND triple >= ? AND triple < ?"
 )
 # What people judged or took while the plan was made.
 DROP_GIVEN_OUT = (
@@ -123,10 +123,10 @@ class Planner:
 
     def _begun(self, part: Part) -> BegunRound | None:
         """Return the last round of draws that has begun in a part of the pool."""
+        draw = "SELECT triple, round, sampling_frame, inclusion_probability, selection FROM"
         rows = self.session.store.rows(
-            "SELECT round, within, chance FROM (SELECT * FROM (SELECT triple, round, within, chance, asked FROM task "
-            "UNION ALL SELECT triple, round, within, chance, asked FROM plan)) "
-            "WHERE asked = 'list' AND triple >= ? AND triple < ? ORDER BY round DESC LIMIT 1",
+            f"SELECT round, sampling_frame, inclusion_probability FROM ({draw} task UNION ALL {draw} plan) "
+            "WHERE selection = 'list' AND triple >= ? AND triple < ? ORDER BY round DESC LIMIT 1",
             (part.rows.start, part.rows.stop),
         )
         return next((BegunRound.read(*row) for row in rows), None)
@@ -152,9 +152,9 @@ class Planner:
         rows = picks.rows.tolist()
         overlap = self.session.overlap
         wanted = [self._wanted(row, overlap) for row in rows]
-        chances = [chance if np.isfinite(chance) else None for chance in picks.chance.tolist()]
+        probabilities = [p if np.isfinite(p) else None for p in picks.inclusion_probability.tolist()]
         rounds = picks.round.astype(np.int64).tolist()
-        how = (picks.reasons, picks.asked, picks.within, chances, rounds)
+        how = (picks.reasons, picks.selection, picks.sampling_frame, probabilities, rounds)
         columns = (rows, *how, outlook.probabilities, wanted)
         tasks = [task_of(self.pool, *values) for values in zip(*columns, strict=True)]
         planned = [(place, *task.as_row()) for place, task in enumerate(tasks)]

@@ -328,7 +328,8 @@ class Session:
         selected = {
             triple: how
             for triple, *how in self.store.rows(
-                "SELECT task.triple, asked, within, chance, round, group_concat(DISTINCT name), min(judgement.at) "
+                "SELECT task.triple, selection, sampling_frame, inclusion_probability, round, "
+                "group_concat(DISTINCT name), min(judgement.at) "
                 "FROM answer JOIN task ON task.triple = answer.triple "
                 "JOIN judgement ON judgement.id = answer.judgement JOIN annotator ON annotator.id = answer.annotator "
                 "WHERE label IS NOT NULL GROUP BY task.triple"
@@ -336,17 +337,23 @@ class Session:
         }
         found = found.take(np.isin(found.rows, list(selected)))  # one may be taken back between the two reads
         columns = list(zip(*(selected[row] for row in found.rows.tolist()), strict=True)) or [()] * 6
-        asked, within, who = (np.array(columns[at], dtype=object) for at in (0, 1, 4))
+        selection, frame, who = (np.array(columns[at], dtype=object) for at in (0, 1, 4))
         try:
-            chance = np.array(columns[2], dtype=np.float64)  # None becomes NaN
+            probability = np.array(columns[2], dtype=np.float64)  # None becomes NaN
             rounds = np.array(columns[3], dtype=np.float64)
         except ValueError:
             raise FileError(
-                f"{self.store.path}: a chance in it is no number; put back a copy of the session."
+                f"{self.store.path}: a probability in it is no number; put back a copy of the session."
             ) from None
         at = [datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") for seconds in columns[5]]
-        how = {"asked": asked, "within": within, "chance": chance, "round": rounds, "who": who}
-        return replace(found, **how, at=np.array(at, dtype=object))
+        how = {
+            "selection": selection,
+            "sampling_frame": frame,
+            "inclusion_probability": probability,
+            "round": rounds,
+            "who": who,
+        }
+        return replace(found, **how, when=np.array(at, dtype=object))
 
 
 @contextmanager

@@ -254,9 +254,9 @@ def own_answers(session: Session, annotator: Annotator, most: int) -> list[dict[
 def history(session: Session) -> list[dict[str, Any]]:
     """Return all judgements, newest first: everything that was said, taken back or not."""
     rows = session.store.rows(
-        "SELECT j.id, at, name, kind, triple, head, relation, tail, said, purpose, asked, within, chance, "
-        "key, seconds, note, shown, j.probability, undoes FROM judgement AS j JOIN task USING (triple) "
-        "JOIN annotator ON annotator = annotator.id ORDER BY j.id DESC"
+        "SELECT j.id, at, name, kind, triple, head, relation, tail, said, purpose, selection, "
+        "sampling_frame, inclusion_probability, key, seconds, note, shown, j.probability, undoes "
+        "FROM judgement AS j JOIN task USING (triple) JOIN annotator ON annotator = annotator.id ORDER BY j.id DESC"
     )
     return [dict(row) for row in rows]
 

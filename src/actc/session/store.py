@@ -37,9 +37,9 @@ PLANNED = """
         probability REAL,                -- what the model thought when it asked
         reason TEXT NOT NULL,
         wanted INTEGER NOT NULL,         -- how many annotators should judge it
-        asked TEXT NOT NULL DEFAULT 'given',
-        within TEXT NOT NULL DEFAULT '',
-        chance REAL,
+        selection TEXT NOT NULL DEFAULT 'given',
+        sampling_frame TEXT NOT NULL DEFAULT '',
+        inclusion_probability REAL,
         round INTEGER NOT NULL DEFAULT 0 -- rounds of draws from a list that had begun
 """
 FILE = "judgements.sqlite"

@@ -188,8 +188,8 @@ def pick_expected_gain(
 ) -> Picks:
     """Return the next triples to judge: where answers teach most, and random draws that check what is decided now.
 
-    Every question has its chance beside it: of being drawn by a check, or of being the member that was taken of the
-    point where an answer teaches most, whichever way it came about.
+    Every question has its inclusion probability beside it: of being drawn by a check, or of being the member that was
+    taken of the point where an answer teaches most, whichever way it came about.
 
     Parameters
     ----------
@@ -211,13 +211,15 @@ def pick_expected_gain(
     found: list[tuple[int, str, str, float]] = []
     while len(found) < count and free.total > 0:
         leader, point, _ = race.leader()
-        within = which_set(len(annotations) + len(found))
-        place, within = checks.draw(within, random) if within else (free.near_point(leader, point, random), "")
-        chance = checks.chance(place) + free.chance_near(leader, point, place) * (1 - sum(SHARES.values()))
-        if not within:
+        frame = which_set(len(annotations) + len(found))
+        place, frame = checks.draw(frame, random) if frame else (free.near_point(leader, point, random), "")
+        probability = checks.probability(place) + free.probability_near(leader, point, place) * (
+            1 - sum(SHARES.values())
+        )
+        if not frame:
             race.label(leader)
-        asked = "gain" if not within else "random" if within == "pool" else "check"
-        found.append((place, asked, within, chance))
+        selection = "gain" if not frame else "random" if frame == "pool" else "check"
+        found.append((place, selection, frame, probability))
         checks.take(place)
         relation = free.take(place)
         if free.left[relation] == 0:
@@ -247,7 +249,7 @@ class _Checks:
             "accepted": accepted - count(relations[judged]),
             "rejected": pool.counts[:-1] - accepted - count(relations[~judged]),
         }
-        self.drawn = {within: count(relations[annotations.within == within]) for within in self.left}
+        self.drawn = {frame: count(relations[annotations.sampling_frame == frame]) for frame in self.left}
 
     def _set_of(self, place: int) -> tuple[str, int]:
         relation = int(self.free.pool.relations[self.free.pool.members[place]])
@@ -255,12 +257,12 @@ class _Checks:
 
     def take(self, place: int) -> None:
         """Mark a place as judged."""
-        within, relation = self._set_of(place)
-        self.left[within][relation] -= 1
+        frame, relation = self._set_of(place)
+        self.left[frame][relation] -= 1
 
-    def draw(self, within: str, random: np.random.Generator) -> tuple[int, str]:
+    def draw(self, frame: str, random: np.random.Generator) -> tuple[int, str]:
         """Return a place of the set and the set; of the whole pool, where nothing of the set is left."""
-        left, drawn = self.left[within], self.drawn[within]
+        left, drawn = self.left[frame], self.drawn[frame]
         if not left.any():
             return self.free.any_place(random), "pool"
         # None that brings many goes unlooked: a relation that should have had two checks by now comes first.
@@ -268,15 +270,15 @@ class _Checks:
         share = np.cumsum(due if due.any() else left)
         relation = int(np.searchsorted(share, random.random() * share[-1], side="right"))
         drawn[relation] += 1
-        start = self.bottom if within == "accepted" else self.free.pool.starts
+        start = self.bottom if frame == "accepted" else self.free.pool.starts
         first = self.free.rank(int(start[relation]))
-        return self.free.place(first + int(random.integers(left[relation]))), within
+        return self.free.place(first + int(random.integers(left[relation]))), frame
 
-    def chance(self, place: int) -> float:
-        """Return the chance that a question is a check, and about this place."""
-        within, _ = self._set_of(place)
-        share = sum(share for one, share in SHARES.items() if one == within or not self.left[one].any())
-        return float(share / self.left[within].sum())
+    def probability(self, place: int) -> float:
+        """Return the probability that a question is a check, and about this place."""
+        frame, _ = self._set_of(place)
+        share = sum(share for one, share in SHARES.items() if one == frame or not self.left[one].any())
+        return float(share / self.left[frame].sum())
 
 
 def _explain(pool: PreparedPool, found: list[tuple[int, str, str, float]], race: _Race) -> Picks:
@@ -285,8 +287,8 @@ def _explain(pool: PreparedPool, found: list[tuple[int, str, str, float]], race:
     rows = pool.members[places]
     chosen = zip(found, pool.relations[rows].tolist(), points_of(pool, rows).tolist(), strict=True)
     reasons = [RANDOM_CHECK if one[2] else _gain_in_words(race.at_first[r][point]) for one, r, point in chosen]
-    asked, within = (np.array([one[at] for one in found], dtype=object) for at in (1, 2))
-    return Picks(rows, asked, within, np.array([one[3] for one in found]), np.array(reasons, dtype=object))
+    selection, sampling_frame = (np.array([one[at] for one in found], dtype=object) for at in (1, 2))
+    return Picks(rows, selection, sampling_frame, np.array([one[3] for one in found]), np.array(reasons, dtype=object))
 
 
 def _gain_in_words(gain: float) -> str:
@@ -339,8 +341,8 @@ class _Unlabelled:
             return above
         return below
 
-    def chance_near(self, relation: int, point: int, place: int) -> float:
-        """Return the chance that :meth:`near_point` takes a place."""
+    def probability_near(self, relation: int, point: int, place: int) -> float:
+        """Return the probability that :meth:`near_point` takes a place."""
         low, high = self._bounds(relation, point)
         left = self.rank(high) - self.rank(low)
         return 1 / left if left and low <= place < high else float(not left and self._is_of(relation, place))
