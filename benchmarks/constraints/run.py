@@ -28,7 +28,7 @@ from actc.data.constraints import Constraint, Constraints
 from actc.data.metrics import accuracy, f1
 from actc.data.triples import Annotations, BoolArray, Triples
 from actc.decide.case import Case
-from actc.decide.learn import learn_constraints
+from actc.decide.find_constraints import learn_constraints
 from actc.evidence.holdouts import score_rules
 from actc.evidence.rules import propose_by_rules
 from actc.graph.graph import Graph

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from actc.data.constraints import Constraints
 from actc.decide.case import Case
-from actc.decide.learn import learn_constraints
+from actc.decide.find_constraints import learn_constraints
 from actc.evidence.holdouts import score_rules
 from actc.evidence.rules import propose_by_rules
 from actc.graph.formats import read_graph

@@ -9,8 +9,7 @@ from click.testing import CliRunner
 import actc
 from actc.cli.main import commands
 from actc.data.constraints import Constraint, Constraints, lower_share
-from actc.decide.find_constraints import find_constraints
-from actc.decide.learn import learn_constraints
+from actc.decide.find_constraints import find_constraints, learn_constraints
 from actc.errors import FileError
 from actc.graph.graph import Graph
 

@@ -13,9 +13,8 @@ import numpy as np
 from actc.data.constraints import Constraints
 from actc.data.parts import BAD_ROW
 from actc.data.triples import encode_columns
-from actc.decide.places import find_places
+from actc.decide.conflicts import match_conflicts, resolve_conflicts
 from actc.decide.plan import Decided, DecisionPlan, Tables
-from actc.decide.together import decide_together
 
 Rows = list[tuple[Any, ...]]
 FINAL = ("person", "oracle")
@@ -115,8 +114,8 @@ def _settle_rivals(plan: DecisionPlan, rows: Rows) -> tuple[dict[str, Any], dict
     if plan.curves is not None:
         p[at] = told["probability"]
     final = np.where(np.isin(who, FINAL), answer, -1)
-    places = find_places(plan.constraints, triples, named.take(is_fact))
-    found = decide_together(places, triples, p, accepted, final, bars, triples.scores)
+    conflicts = match_conflicts(plan.constraints, triples, named.take(is_fact))
+    found = resolve_conflicts(conflicts, triples, triples.scores, p, accepted, final, bars)
     held, coupled = accepted & ~found.accepted, found.contested & (final < 0)
     answer[held], who[held], given[coupled] = 0, "constraint", found.probability[coupled]
     kept, rest = coupled | (answer >= 0), there < 0

@@ -28,14 +28,12 @@ from actc.data.triples import (
     Triples,
     as_vocabulary,
 )
-from actc.decide.against_facts import weigh_against_facts
+from actc.decide.conflicts import Conflicts, Resolution, match_conflicts, resolve_conflicts, weigh_facts
 from actc.decide.estimate import Estimates, estimate_share
 from actc.decide.guarantee import LIST, BegunRound, DrawnRound, Guarantee, Ranking, error_left
 from actc.decide.judge_answers import JudgeAnswers
 from actc.decide.judge_model import JudgeAdjustedFit
 from actc.decide.list_test import TUNED, Demand, answers_needed
-from actc.decide.places import Places, find_places
-from actc.decide.together import Together, decide_together
 from actc.errors import OptionError
 from actc.methods.named import Fit, Method, named_method, thresholds_of
 
@@ -64,7 +62,7 @@ class Decisions:
     by : object array of shape (N,)
         Who decided: ``person``, ``oracle``, ``judges`` (where they turned the method's decision round), ``method``, or
         ``constraint`` where it would have been accepted by itself.
-    together : Together, optional
+    together : Resolution, optional
         What held triples back, where there are constraints.
     """
 
@@ -72,7 +70,7 @@ class Decisions:
     accepted: BoolArray
     probability: FloatArray | None
     by: NDArray[np.object_]
-    together: Together | None = None
+    together: Resolution | None = None
 
     @property
     def held(self) -> IntArray:
@@ -340,8 +338,8 @@ class Case:
         answers, words = self.answers_in(triples), np.full(len(triples), -1)
         words[answers.rows] = answers.labels
         p, bars = self._chances(triples, alone)
-        places = replace(self._places(triples), constraints=self.rules)
-        found = decide_together(places, triples, p, alone.accepted, words, bars, triples.scores)
+        conflicts = replace(self._conflicts(triples), constraints=self.rules)
+        found = resolve_conflicts(conflicts, triples, triples.scores, p, alone.accepted, words, bars)
         by = np.where(alone.accepted & ~found.accepted, CONSTRAINT, alone.by)
         told = alone.probability
         if told is not None:
@@ -354,26 +352,26 @@ class Case:
         if not len(self.constraints):
             return self.constraints
         p, _ = self._chances(self.target, self.decide_alone(self.target))
-        return weigh_against_facts(self._places(self.target), self.target, p)
+        return weigh_facts(self._conflicts(self.target), self.target, p)
 
     @cached_property
-    def _target_places(self) -> Places:
-        return find_places(self.constraints, self.target, self.facts)
+    def _target_conflicts(self) -> Conflicts:
+        return match_conflicts(self.constraints, self.target, self.facts)
 
-    def _places(self, triples: ScoredTriples) -> Places:
+    def _conflicts(self, triples: ScoredTriples) -> Conflicts:
         """Find where triples compete; of the target once."""
         is_target = triples is self.target
-        return self._target_places if is_target else find_places(self.constraints, triples, self.facts)
+        return self._target_conflicts if is_target else match_conflicts(self.constraints, triples, self.facts)
 
     @property
     def both_after_all(self) -> int:
         """How many places hold more than one by people's word, though a constraint allows one."""
         if not len(self.constraints):
             return 0
-        answers, places = self.answers_in(self.target), self._target_places
+        answers, places = self.answers_in(self.target), self._target_conflicts
         true = np.zeros(len(self.target), dtype=np.bool_)
         true[answers.rows] = answers.labels
-        said = np.bincount(places.places[true[places.rows]], minlength=len(places.facts))
+        said = np.bincount(places.groups[true[places.rows]], minlength=len(places.facts))
         return int(((said > 0) & (said + places.facts > 1)).sum())
 
     def _chances(self, triples: ScoredTriples, alone: Decisions) -> tuple[FloatArray, FloatArray]:

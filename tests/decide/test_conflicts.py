@@ -1,4 +1,4 @@
-"""Rivals are decided together: exact for groups, nothing is added, hard constraints are never violated."""
+"""What constraints exclude: exact for groups, nothing is added, hard constraints are never violated."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from actc.data.constraints import Constraint, Constraints
 from actc.data.triples import ScoredTriples, encode_columns
-from actc.decide.places import find_places
-from actc.decide.together import couple, decide_together
+from actc.decide.conflicts import couple, match_conflicts, resolve_conflicts, weigh_facts
 
 HARD = Constraints((Constraint("functional", "father", use="hard"),))
 
@@ -29,8 +28,8 @@ def decide(constraints, triples, p, accepted=None, words=None, facts=None):
     p = np.asarray(p, dtype=np.float64)
     accepted = p >= 0.5 if accepted is None else np.asarray(accepted)
     words = np.full(len(p), -1) if words is None else np.asarray(words)
-    places = find_places(constraints, triples, facts)
-    return decide_together(places, triples, p, accepted, words, np.full(len(p), 0.5), np.asarray(triples.scores))
+    conflicts = match_conflicts(constraints, triples, facts)
+    return resolve_conflicts(conflicts, triples, triples.scores, p, accepted, words, np.full(len(p), 0.5))
 
 
 def by_brute_force(p, rho: float, facts: int):
@@ -49,11 +48,11 @@ def test_the_probabilities_of_a_place_are_those_of_going_through_all_that_may_be
     constraints = HARD if not cases else soft(cases)
     known = encode_columns(["eve"] * facts, ["father"] * facts, [f"f{i}" for i in range(facts)]) if facts else None
     triples = fathers(len(p))
-    places = find_places(constraints, triples, known)
+    conflicts = match_conflicts(constraints, triples, known)
     everybody, nobody = np.ones(len(p), dtype=bool), np.zeros(len(p), dtype=bool)
     rho = constraints.each[0].rho
     expected = np.zeros(len(p)) if facts and rho == 0 else by_brute_force(p, rho, facts)
-    assert couple(places, np.array(p), everybody, nobody) == pytest.approx(expected, abs=1e-9)
+    assert couple(conflicts, np.array(p), everybody, nobody) == pytest.approx(expected, abs=1e-9)
 
 
 def test_of_two_fathers_the_more_probable_enters_and_both_are_less_probable_than_by_themselves():
@@ -200,3 +199,33 @@ def test_by_a_hard_symmetric_or_inverse_relation_a_triple_enters_with_its_mirror
     known = encode_columns("b", ["r"], "a")
     one = ScoredTriples.from_columns("a", ["r"], "b", [0.0])
     assert decide(symmetric, one, [0.9], facts=known).accepted.all()
+
+
+COUNTED = Constraints((Constraint("functional", "r", cases=1000, share=0.98),))
+
+
+def weigh(beside: int, elsewhere: int, p: float = 0.9) -> float:
+    """Return the factor where so many candidates stand beside a fact."""
+    count = beside + elsewhere
+    triples = ScoredTriples.from_columns([f"h{i}" for i in range(count)], ["r"] * count, ["t"] * count, range(count))
+    facts = encode_columns([f"h{i}" for i in range(beside)], ["r"] * beside, ["there"] * beside)
+    found = weigh_facts(match_conflicts(COUNTED, triples, facts), triples, np.full(count, p))
+    return float(found.against[0])
+
+
+def test_as_many_beside_facts_as_in_the_graph_are_held_against_nobody():
+    assert weigh(40, 960) == 1.0
+
+
+def test_more_than_that_are_wrong_as_far_as_they_are_more():
+    factor = weigh(400, 600)
+    odds = factor * 0.9 / 0.1
+    assert factor < 0.05
+    assert 400 * odds / (1 + odds) == pytest.approx(2 * 0.0285 * 900, rel=0.05)  # the bound of 980 in 1,000 is .9715
+
+
+def test_a_factor_that_was_found_before_stays():
+    told = Constraints((Constraint("functional", "r", cases=1000, share=0.98, against=0.5),))
+    triples = ScoredTriples.from_columns("ab", "rr", "xy", [0.0, 1.0])
+    conflicts = match_conflicts(told, triples, encode_columns("a", "r", "z"))
+    assert weigh_facts(conflicts, triples, np.array([0.9, 0.9])).against.tolist() == [0.5]

@@ -11,9 +11,8 @@ from actc.data.constraints import Constraint, Constraints
 from actc.data.curves import KNOTS, Curves
 from actc.data.files import write_scored, write_triples
 from actc.data.triples import ScoredTriples, Thresholds, encode_columns
+from actc.decide.conflicts import match_conflicts, resolve_conflicts
 from actc.decide.decide_candidates import decide_candidates
-from actc.decide.places import find_places
-from actc.decide.together import decide_together
 
 RELATIONS = ("born", "lives", "rdf:type", "wed")
 EACH = (
@@ -59,8 +58,8 @@ def decide_in_memory(constraints, triples, facts, cuts, curves, words):
     codes = codes[triples.relations]
     p = np.where(words >= 0, words, curves.look_up(triples.scores, codes))
     accepted = np.where(words >= 0, words == 1, cuts.decide(triples))
-    places = find_places(constraints, triples, facts)
-    return decide_together(places, triples, p, accepted, words, curves.bars(cuts)[codes], triples.scores), accepted
+    conflicts = match_conflicts(constraints, triples, facts)
+    return resolve_conflicts(conflicts, triples, triples.scores, p, accepted, words, curves.bars(cuts)[codes]), accepted
 
 
 @pytest.fixture

@@ -1,0 +1,384 @@
+"""Candidates that constraints set against each other, or against facts, and which of them are accepted.
+
+A *group* holds triples of which at most one can be true, such as the fathers of one person. A triple that a constraint
+forbids by itself (a loop, an end of the wrong class) is alone in a group with a fact. With the odds o of each candidate
+of a group and their sum S, "at most one" leaves P(i) = o_i / (1 + S). A soft constraint makes "more than one" less
+probable by a factor rho than it is for independent triples; with E_i = 1 / product of (1 + o_j), j != i::
+
+    P(i) = o_i ((1 - rho) E_i + rho) / ((1 - rho) (1 + S) E_i + rho (1 + o_i))      no fact in the group
+    P(i) = o_i rho                   / ((1 - rho) E_i           + rho (1 + o_i))      one fact; rho by ``weigh_facts``
+    P(i) = o_i / (1 + o_i)                                                            more: the rule does not hold there
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from actc.data.constraints import Constraint, Constraints, lower_share
+from actc.data.triples import BoolArray, FloatArray, IntArray, Triples, Vocabulary, as_vocabulary
+from actc.decide.classes import class_members, relation_mask, superclasses
+
+NONE, FACT = -1, -2
+EDGE = 2.0**-20  # no probability counts as nearer to 0 or 1
+COMPANIONS = {"functional": 2, "inverse-functional": 2, "asymmetric": 2, "irreflexive": 1, "domain": 1, "range": 1}
+"""Facts of one exception in the graph; constraints of other kinds keep their factor."""
+DIGITS, STEPS = 6, 60
+
+
+@dataclass(frozen=True, eq=False)
+class Conflicts:
+    """Groups of triples of which at most one can be true; only groups in which something competes.
+
+    Parameters
+    ----------
+    constraints : Constraints
+    rows, groups, rules : int array of shape (M,)
+        A row of the triples, its group, and the constraint that makes the group; sorted by group, then row.
+    facts : int array of shape (G,)
+        How many facts are in each group.
+    witness : int array of shape (G,)
+        One of them, as a row of the facts; -1 where there is none, or where the constraint alone forbids.
+    is_fact : bool array of shape (N,)
+        Which of the triples are facts themselves.
+    mirrors : int array of shape (3, K)
+        Rows of the triples that a hard constraint accepts only with another triple; the row of that triple, -2 where it
+        is a fact and -1 where it is neither; and the constraint.
+    """
+
+    constraints: Constraints
+    rows: IntArray
+    groups: IntArray
+    rules: IntArray
+    facts: IntArray
+    witness: IntArray
+    is_fact: BoolArray
+    mirrors: IntArray
+
+    @property
+    def hard(self) -> BoolArray:
+        """Whether the constraint of each row in a group is hard, shape (M,)."""
+        return self.constraints.hard[self.rules]
+
+    def count(self, mask: BoolArray) -> IntArray:
+        """Count in each group the triples of a mask, shape (G,)."""
+        return np.bincount(self.groups[mask[self.rows]], minlength=len(self.facts))
+
+    def any_group(self, mask: BoolArray) -> BoolArray:
+        """Return for each triple whether a mask of shape (M,) holds in any of its groups, shape (N,)."""
+        found = np.zeros(len(self.is_fact), dtype=np.bool_)
+        found[self.rows[mask]] = True
+        return found
+
+
+def match_conflicts(constraints: Constraints, triples: Triples, facts: Triples | None = None) -> Conflicts:
+    """Return where triples compete with each other, or contradict facts.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        Those that are used.
+    triples : Triples
+        The candidates.
+    facts : Triples, optional
+        What the graph holds.
+    """
+    used = constraints.used
+    there = triples.take(np.zeros(0, dtype=np.int64)) if facts is None else facts
+    entities = Vocabulary(sorted({*triples.entity_names, *there.entity_names}))
+    relations = Vocabulary(sorted({*triples.relation_names, *there.relation_names}))
+    candidates, known = triples.recoded(entities, relations), there.recoded(entities, relations)
+    columns: list[list[IntArray]] = [[np.zeros(0, dtype=np.int64)] for _ in range(5)]
+    start = 0
+    for rule, (rows, keys), by_facts in _match_groups(used, candidates, known):
+        fact_rows, fact_keys = (rows[:0], keys[:0]) if by_facts is None else by_facts
+        names, places = np.unique(np.append(keys, fact_keys), return_inverse=True)
+        group, fact_group = places[: len(rows)], places[len(rows) :]
+        sizes, n_facts = (np.bincount(one, minlength=len(names)) for one in (group, fact_group))
+        n_facts += by_facts is None  # the constraint forbids each by itself
+        witness = np.full(len(names), NONE)
+        witness[fact_group[::-1]] = fact_rows[::-1]  # the first of them
+        contested = (sizes > 0) & (sizes + n_facts >= 2)
+        inside, number = contested[group], np.cumsum(contested) - 1 + start
+        found = rows[inside], number[group[inside]], np.full(int(inside.sum()), rule)
+        for column, values in zip(columns, (*found, n_facts[contested], witness[contested]), strict=True):
+            column.append(values)
+        start += int(contested.sum())
+    rows, groups, rules, n_facts, witness = map(np.concatenate, columns)
+    order = np.lexsort((rows, groups))
+    mirrors = np.concatenate([np.zeros((3, 0), dtype=np.int64), *_match_mirrors(used, candidates, known)], axis=1)
+    is_fact = known.contains(candidates)
+    return Conflicts(used, rows[order], groups[order], rules[order], n_facts, witness, is_fact, mirrors)
+
+
+def _match_mirrors(used: Constraints, candidates: Triples, known: Triples) -> Iterator[IntArray]:
+    """Yield the mirrors of the triples of each hard symmetric or inverse relation."""
+    for rule, one in enumerate(used.each):
+        if one.kind in ("symmetric", "inverse") and one.use == "hard":
+            rows = np.flatnonzero(relation_mask(candidates, [one.relation]))
+            code = as_vocabulary(candidates.relation_names).codes([one.other or one.relation])[0]
+            mine = candidates.take(rows)
+            turned = replace(mine, heads=mine.tails, tails=mine.heads, relations=np.full(len(rows), code))
+            mirrors = np.where(known.contains(turned), FACT, candidates.rows_of(turned))
+            yield np.stack([rows, mirrors, np.full(len(rows), rule)])
+
+
+def _pair_keys(triples: Triples) -> IntArray:
+    return triples.heads * len(triples.entity_names) + triples.tails
+
+
+KEYS: dict[str, Callable[[Triples], IntArray]] = {
+    "functional": lambda triples: triples.heads,
+    "inverse-functional": lambda triples: triples.tails,
+    "asymmetric": lambda triples: np.minimum(
+        _pair_keys(triples), _pair_keys(replace(triples, heads=triples.tails, tails=triples.heads))
+    ),
+    "not-both": _pair_keys,
+}
+"""What the triples of one group have in common, for each kind of constraint."""
+Members = tuple[IntArray, IntArray]
+"""Rows of a table, and the key of each; equal keys are one group."""
+
+
+def _members(mask: BoolArray, keys: IntArray) -> Members:
+    rows = np.flatnonzero(mask)
+    return rows, keys[rows]
+
+
+def _match_groups(
+    used: Constraints, candidates: Triples, known: Triples
+) -> Iterator[tuple[int, Members, Members | None]]:
+    """Yield for each constraint its candidates and its facts; None for facts where it forbids each by itself."""
+    ends = used.of("domain", "range")
+    typed, members = class_members(used, known, [one.other for one in ends])
+    for rule, one in enumerate(used.each):
+        mine = relation_mask(candidates, [one.relation])
+        if one.kind in KEYS:
+            names = (one.relation, one.other) if one.kind == "not-both" else (one.relation,)
+            both = [_members(relation_mask(table, names), KEYS[one.kind](table)) for table in (candidates, known)]
+            yield rule, both[0], both[1]
+        forbidden = None
+        if one.kind == "irreflexive" or (one.kind == "asymmetric" and one.use == "hard"):
+            forbidden = mine & (candidates.heads == candidates.tails)
+        elif one.kind in ("domain", "range"):
+            entities = candidates.heads if one.kind == "domain" else candidates.tails
+            wrong = ~np.isin(entities, members[one.other])
+            if one.use != "hard":  # entities of other classes alone; a hard constraint refuses unknown classes too
+                wrong &= typed[entities]
+            forbidden = mine & wrong
+        elif one.kind == "disjoint":
+            yield from _match_disjoint(rule, one, used, candidates, known)
+        if forbidden is not None:
+            yield rule, _members(forbidden, np.arange(len(candidates))), None
+
+
+def _match_disjoint(
+    rule: int, one: Constraint, used: Constraints, candidates: Triples, known: Triples
+) -> Iterator[tuple[int, Members, Members]]:
+    """Yield a group for each entity and each two classes under the disjoint ones; two of one side do not compete."""
+    types = [other.relation for other in used.of("type")]
+    above, names = superclasses(used, known), candidates.entity_names
+    tables = [(table, relation_mask(table, types)) for table in (candidates, known)]
+    classes = np.unique(np.concatenate([table.tails[mask] for table, mask in tables])).tolist()
+    left, right = (
+        [code for code in classes if side in above.get(names[code], {names[code]})]
+        for side in (one.relation, one.other)
+    )
+    for first in left:
+        for second in right:
+            both = [_members(mask & np.isin(table.tails, (first, second)), table.heads) for table, mask in tables]
+            if first != second and len(both[0][0]):
+                yield rule, both[0], both[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Resolution:
+    """What constraints leave of triples that compete.
+
+    Parameters
+    ----------
+    accepted : bool array of shape (N,)
+    probability : float array of shape (N,)
+        P(true) given the constraints.
+    contested : bool array of shape (N,)
+        Which compete with another or contradict a fact.
+    rule : int array of shape (N,)
+        The constraint that excluded a triple; -1 where none did.
+    rival, fact : int array of shape (N,)
+        What it lost to: a row of the triples, or of the facts; -1 where neither: the constraint alone forbids it, or no
+        rival is probable enough.
+    """
+
+    accepted: BoolArray
+    probability: FloatArray
+    contested: BoolArray
+    rule: IntArray
+    rival: IntArray
+    fact: IntArray
+
+
+def couple(conflicts: Conflicts, p: FloatArray, possible: BoolArray, true: BoolArray) -> FloatArray:
+    """Return P(true) of each triple in each of its groups, shape (M,), given what is in the group.
+
+    Parameters
+    ----------
+    conflicts : Conflicts
+    p : float array of shape (N,)
+        P(true) of each triple by itself.
+    possible, true : bool array of shape (N,)
+        Which may still be true; which are certainly true, by a person's answer or as facts.
+    """
+    rows, groups, rules = conflicts.rows, conflicts.groups, conflicts.rules
+    if not len(rows):
+        return np.zeros(0)
+    kept = np.where(possible & ~true & (p > 0), np.clip(p, EDGE, 1 - EDGE), 0.0)
+    odds, logs = kept / (1 - kept), -np.log1p(-kept)
+    starts = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
+    total, product = (np.add.reduceat(values[rows], starts)[groups] for values in (odds, logs))
+    certain = conflicts.count(true & ~conflicts.is_fact) + conflicts.facts
+    facts = certain[groups] - true[rows]  # a true triple does not compete with itself
+    o, constraints = odds[rows], conflicts.constraints
+    rho = np.where(facts == 1, constraints.against[rules], constraints.rho[rules])
+    hard = np.where(facts > 0, 0.0, o / (1 + total))
+    others = np.exp(logs[rows] - product)
+    below = np.where(facts == 0, (1 - rho) * (1 + total), 1 - rho) * others + rho * (1 + o)
+    above = o * (np.where(facts == 0, (1 - rho) * others, 0.0) + rho)
+    soft = np.where(facts > 1, kept[rows], above / np.where(below > 0, below, 1.0))
+    return np.where(conflicts.hard, hard, soft)
+
+
+def resolve_conflicts(
+    conflicts: Conflicts,
+    triples: Triples,
+    scores: FloatArray,
+    p: FloatArray,
+    accepted: BoolArray,
+    answers: IntArray,
+    bars: FloatArray,
+) -> Resolution:
+    """Exclude what cannot be true together with something more probable; nothing is added.
+
+    Round by round the triples that are the most probable in all of their groups enter, and their rivals in hard groups
+    are excluded; the probabilities of the others are computed anew. In a soft group whatever is probable given the
+    others may enter too; in a group with a fact, only that.
+
+    Parameters
+    ----------
+    conflicts : Conflicts
+        Of the triples.
+    triples : Triples
+    scores : float array of shape (N,)
+        Among equally probable ones the highest score is first; then the first name.
+    p : float array of shape (N,)
+        P(true) of each by itself.
+    accepted : bool array of shape (N,)
+        Which are accepted one by one.
+    answers : int array of shape (N,)
+        Answers of people: 1 true, 0 false, -1 none. They are final.
+    bars : float array of shape (N,)
+        The lowest probability that is accepted.
+    """
+    rows, groups, rules, hard, count = conflicts.rows, conflicts.groups, conflicts.rules, conflicts.hard, len(p)
+    rule, rival, fact = (np.full(count, NONE) for _ in range(3))
+    true, final = (answers == 1) | conflicts.is_fact, (answers != NONE) | conflicts.is_fact
+    contested = conflicts.any_group(np.ones(len(rows), dtype=np.bool_))
+    taken = (conflicts.facts + conflicts.count(true & ~conflicts.is_fact) > 0)[groups]
+    possible = (answers != 0) & (true | ~conflicts.any_group(hard & taken))
+    probability, open_rows = np.where(possible | final, p, 0.0), accepted & contested & ~final
+    entered, coupled = np.zeros(count, dtype=np.bool_), np.zeros(len(rows))
+    while len(rows):
+        coupled = couple(conflicts, p, possible, true)
+        lowest = np.full(count, np.inf)
+        np.minimum.at(lowest, rows, coupled)
+        fresh = contested & possible & ~entered & ~final
+        probability[fresh] = lowest[fresh]
+        first = _first_in_group(conflicts, triples, (p, scores), possible & ~final) & ~taken
+        may_enter = first | (~hard & (coupled >= bars[rows]))
+        winners = open_rows & possible & ~entered & ~conflicts.any_group(~may_enter)
+        if not winners.any():
+            break
+        entered |= winners
+        won = np.flatnonzero(hard & winners[rows])
+        holder = np.full(len(conflicts.facts), NONE)
+        holder[groups[won]] = rows[won]
+        beaten = np.flatnonzero(hard & (holder[groups] != NONE) & (possible & ~true & ~entered)[rows])
+        rule[rows[beaten]], rival[rows[beaten]] = rules[beaten], holder[groups[beaten]]
+        possible[rows[beaten]] = False
+    excluded = open_rows & ~entered
+    accepted = accepted & (answers != 0) & ~excluded
+
+    # Of whatever else is excluded: which group was the tightest, and what is there.
+    at = np.flatnonzero((excluded & (rule == NONE))[rows])
+    at = at[np.lexsort((rules[at], ~taken[at], coupled[at], rows[at]))]
+    at = at[np.unique(rows[at], return_index=True)[1]]
+    group, loser, certain = groups[at], rows[at], np.full(len(conflicts.facts), NONE)
+    sure = np.flatnonzero((true & ~conflicts.is_fact)[rows])
+    certain[groups[sure]] = rows[sure]
+    order = np.lexsort((rows, -coupled, groups))
+    strongest = rows[order][np.unique(groups[order], return_index=True)[1]][group]
+    other = np.where(strongest == loser, NONE, strongest)
+    other = np.where((conflicts.facts[group] == 0) & (certain[group] == NONE), other, certain[group])
+    rule[loser], fact[loser] = rules[at], conflicts.witness[group]
+    rival[loser] = np.where(fact[loser] == NONE, other, NONE)
+
+    rows, mirrors, rules = conflicts.mirrors
+    while True:  # what a hard constraint accepts only with its mirror
+        there = (mirrors == FACT) | ((mirrors >= 0) & accepted[np.maximum(mirrors, 0)])
+        out = np.flatnonzero(~there & accepted[rows] & ~final[rows])
+        if not len(out):
+            return Resolution(accepted, probability, contested, rule, rival, fact)
+        accepted[rows[out]] = False
+        rule[rows[out]], rival[rows[out]] = rules[out], mirrors[out]
+
+
+def _first_in_group(
+    conflicts: Conflicts, triples: Triples, ranks: tuple[FloatArray, ...], possible: BoolArray
+) -> BoolArray:
+    """Return for each triple in each of its groups whether it is the first possible one there, shape (M,)."""
+    inside = np.flatnonzero(possible[conflicts.rows])
+    rows, groups = conflicts.rows[inside], conflicts.groups[inside]
+    names = (triples.tails[rows], triples.relations[rows], triples.heads[rows])
+    order = np.lexsort((*names, *(-rank[rows] for rank in reversed(ranks)), groups))
+    first = np.zeros(len(conflicts.rows), dtype=np.bool_)
+    first[inside[order[np.unique(groups[order], return_index=True)[1]]]] = True
+    return first
+
+
+def weigh_facts(conflicts: Conflicts, triples: Triples, p: FloatArray) -> Constraints:
+    """Return the constraints of conflicts, the soft ones with the factor that a contradiction with a fact counts.
+
+    The candidates tell it without any answer. Of the true candidates of a relation as many should contradict a fact as
+    facts do in the graph: twice the share of exceptions, for each has a companion. Where more do, the others are wrong;
+    where no more do, a contradiction counts nothing. The factor makes the expected number of true ones that number.
+
+    Parameters
+    ----------
+    conflicts : Conflicts
+        Of the triples.
+    triples : Triples
+        The candidates.
+    p : float array of shape (N,)
+        P(true) of each by itself.
+    """
+    beside_fact = conflicts.facts[conflicts.groups] == 1
+
+    def weigh(rule: int, one: Constraint) -> Constraint:
+        mine = beside_fact & (conflicts.rules == rule)
+        if one.use == "hard" or one.kind not in COMPANIONS or np.isfinite(one.against) or not mine.any():
+            return one
+        true = float(p[relation_mask(triples, [one.relation])].sum())
+        expected = COMPANIONS[one.kind] * (1 - lower_share(one.cases, one.share)) * true
+        kept = np.clip(p[conflicts.rows[mine]], EDGE, 1 - EDGE)
+        if float(kept.sum()) <= expected:
+            return replace(one, against=1.0)
+        odds, low, high = kept / (1 - kept), -40.0, 0.0
+        for _ in range(STEPS):
+            middle = (low + high) / 2
+            lowered = np.exp(middle) * odds
+            low, high = (low, middle) if float((lowered / (1 + lowered)).sum()) > expected else (middle, high)
+        return replace(one, against=float(f"{np.exp(high):.{DIGITS}g}"))
+
+    each = tuple(weigh(rule, one) for rule, one in enumerate(conflicts.constraints.each))
+    return Constraints(each, conflicts.constraints.notes)
