@@ -31,7 +31,7 @@ from benchmarks.people.load import resident_mb
 from benchmarks.people.serving import Server, write_candidates
 
 from actc.session import OWNER, Session, Settings, start_session
-from actc.web.links import Links
+from actc.web.access import Links
 
 EACH = 2.0  # seconds, of answers and of looks
 CARDS = 6
@@ -139,7 +139,7 @@ class Person:
             due, number = due + EACH / len(self.acts), number + 1
 
 
-def prepare(folder: Path, size: int, answers: int, annotators: int) -> list[str]:
+def create_studio_folder(folder: Path, size: int, answers: int, annotators: int) -> list[str]:
     """Start a session and put answers into it; return the annotators' names."""
     write_candidates(folder / "candidates.parquet", size)
     session = start_session(folder / "session", folder / "candidates.parquet", Settings(budget=size, overlap=0.1))
@@ -249,7 +249,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("benchmarks/people/crowd.csv"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        names = prepare(Path(folder), options.size, options.answers, options.annotators)
+        names = create_studio_folder(Path(folder), options.size, options.answers, options.annotators)
         crowd = measure(Path(folder), names, options.size, options.answers, options.seconds, options.burn)
     new = not options.out.exists()
     with open(options.out, "a", newline="", encoding="utf-8") as file:

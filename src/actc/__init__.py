@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from actc.session.judge import judge_triples
     from actc.session.results import export_session
     from actc.session.start_audit import start_audit
-    from actc.web.studio.serve import serve_studio
+    from actc.web.serve import serve_studio
 
 __all__ = [
     "METHODS",
@@ -80,7 +80,7 @@ __all__ = [
 
 # Imported on first use: numpy alone takes longer to load than a help text may.
 _MODULES = {
-    "actc.web.studio.serve": "serve_studio",
+    "actc.web.serve": "serve_studio",
     "actc.methods.calibrator": "Calibrator",
     "actc.methods.named": "METHODS",
     "actc.complete.check_run": "check_graph",

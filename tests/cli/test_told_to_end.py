@@ -38,22 +38,8 @@ def home(tmp_path):
 
 def shell(home: Path, line: str, **environment: str) -> subprocess.CompletedProcess[str]:
     line = line.replace("actc ", f"{ACTC} ", 1)
-    return subprocess.run(
-        ["bash", "-c", line],
-        cwd=home,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        preexec_fn=restore_signals,
-    )
-
-
-def restore_signals() -> None:
-    """Undo what the parent ignores: under nohup, for example, SIGHUP."""
-    for name in SIGNALS:
-        signal.signal(getattr(signal, name), signal.SIG_DFL)
+    where = {**os.environ, **environment}
+    return subprocess.run(["bash", "-c", line], cwd=home, env=where, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("closed", [">&-", "<&-", ">&- 2>&- <&-"])

@@ -12,7 +12,7 @@ from actc.session import OWNER, Session, Settings
 from actc.session.plan import LEASED_EACH, Planner, planning
 from actc.session.status import describe_session
 from actc.session.trouble import read_trouble, write_trouble
-from actc.web.links import Links
+from actc.web.access import Links
 from actc.web.server import create_app
 from tests.conftest import start_copy
 from tests.synthetic import make_truth

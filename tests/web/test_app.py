@@ -14,9 +14,9 @@ from actc.session import OWNER, Session, Settings, start_session
 from actc.session.cards import make_cards
 from actc.session.start import add_session_names
 from actc.session.status import history
+from actc.web.access import Links
 from actc.web.gate import MOST_BYTES, Bucket, host_name, loopback_names
-from actc.web.kept import Kept
-from actc.web.links import Links
+from actc.web.judge import Pages
 from actc.web.server import create_app
 from tests.conftest import make_pool, pages_of
 
@@ -94,7 +94,7 @@ def test_a_pause_reaches_everybody_and_files_can_be_taken(app, session):
     owner, ada = enter(app, session, OWNER), enter(app, session, "ada")
     card = exchange(ada).json()["cards"][0]
     exchange(ada, said(card, "true", "k"))
-    assert owner.post("/api/owner/pause", json={"paused": True}).json() == {"paused": True}
+    assert owner.post("/api/owner/change", json={"paused": True}).json()["paused"] is True
     waiting = exchange(ada).json()
     assert (waiting["cards"], waiting["progress"]["left"]) == ([], "paused")
     labels = owner.get("/api/owner/download/labels.tsv")
@@ -138,7 +138,7 @@ def test_an_annotators_token_opens_nothing_of_the_owners(app, session):
     assert browser.get("/api/owner", headers=owner).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/api/exchange", "/api/more", "/api/owner/settle", "/api/owner/budget"])
+@pytest.mark.parametrize("path", ["/api/exchange", "/api/more", "/api/owner/settle", "/api/owner/change"])
 def test_a_body_without_a_secret_is_not_read(app, path):
     for body in (b"no JSON", b"{}", b"[" * 100_000):
         assert client(app).post(path, content=body, headers={"content-type": "application/json"}).status_code == 401
@@ -148,7 +148,7 @@ def test_the_secret_is_readable_by_its_owner_only(session):
     assert (session.folder / "secret").stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("path", ["/", "/owner", "/files/judge.js", "/api/picture", "/nothing", "/openapi.json"])
+@pytest.mark.parametrize("path", ["/", "/owner", "/files/judge.js", "/api/picture", "/nothing", "/api/openapi.json"])
 def test_every_answer_carries_the_strict_headers(app, path):
     headers = client(app).get(path).headers
     policy = headers["content-security-policy"]
@@ -160,9 +160,9 @@ def test_every_answer_carries_the_strict_headers(app, path):
 
 
 def test_what_programs_can_ask_for_is_told_to_whoever_has_a_link(app, session):
-    assert client(app).get("/openapi.json").status_code == 401
-    for name in ("ada", "owner"):
-        assert "/api/exchange" in enter(app, session, name).get("/openapi.json").json()["paths"]
+    assert client(app).get("/api/openapi.json").status_code == 401
+    for name in ("ada", "bob"):
+        assert "/api/exchange" in enter(app, session, name).get("/api/openapi.json").json()["paths"]
 
 
 @pytest.mark.parametrize("page", ["/", "/owner"])
@@ -307,7 +307,7 @@ def test_the_owner_sees_and_settles_a_disagreement(app, session):
     assert owner.get("/api/owner").json()["review"] == {"differ": 0, "unsure": 0, "noted": 1}
     assert owner.get(f"/api/owner/card/{card['triple']}").json()["decided"] == "true"
     assert session.annotations().labels.tolist() == [True]
-    assert owner.post("/api/owner/undo", json={"key": "u"}).json()["triple"] == card["triple"]
+    assert owner.post("/api/owner/settle", json={"said": "undo", "key": "u"}).json()["triple"] == card["triple"]
     assert owner.get("/api/owner").json()["review"]["differ"] == 1
     assert len(session.annotations()) == 0
 
@@ -324,10 +324,10 @@ def test_what_nobody_was_sure_of_waits_for_the_owner(app, session):
 
 def test_the_owner_has_more_or_fewer_triples_judged_twice(app, session):
     owner = enter(app, session, OWNER)
-    assert owner.post("/api/owner/overlap", json={"overlap": 0.25}).json() == {"overlap": 0.25}
+    assert owner.post("/api/owner/change", json={"overlap": 0.25}).json()["overlap"] == 0.25
     assert Session(session.folder).overlap == 0.25
     assert owner.get("/api/owner").json()["settings"]["overlap"] == 0.25
-    assert owner.post("/api/owner/overlap", json={"overlap": 2}).status_code == 422
+    assert owner.post("/api/owner/change", json={"overlap": 2}).status_code == 422
 
 
 def test_the_owner_takes_thresholds_accepted_triples_and_the_report(app, session):
@@ -356,8 +356,8 @@ def test_the_owner_adds_annotators_and_changes_the_budget(app, session):
     assert exchange(enter(app, session, "Cleo")).status_code == client(app).get(link).status_code == 200
     assert owner.post("/api/owner/annotators", json={"name": "\u0000"}).status_code == 400
     assert owner.post("/api/owner/annotators", json={"name": OWNER}).status_code == 409
-    assert owner.post("/api/owner/budget", json={"budget": 77}).json()["budget"] == 77
-    assert owner.post("/api/owner/budget", json={"budget": 0}).status_code == 422
+    assert owner.post("/api/owner/change", json={"budget": 77}).json()["budget"] == 77
+    assert owner.post("/api/owner/change", json={"budget": 0}).status_code == 422
     assert history(session) == []
 
 
@@ -381,8 +381,8 @@ def test_names_that_were_added_show_on_cards_that_were_sent_before(app, session,
 
 
 def test_few_cards_are_kept_however_many_are_shown(session, monkeypatch):
-    monkeypatch.setattr("actc.web.kept.MOST_CARDS", 4)
-    kept, tasks = Kept(session), session.ask(session.annotator("ada"), 8)
+    monkeypatch.setattr("actc.web.judge.CACHED_CARDS", 4)
+    kept, tasks = Pages(session, Links.of(session.folder)), session.ask(session.annotator("ada"), 8)
     assert json.loads(kept.cards(tasks)) == make_cards(session.names, tasks, False, session.reasons)
     assert len(kept._cards[1]) == 4
 

@@ -7,6 +7,7 @@ import ipaddress
 import socket
 import threading
 import time
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -15,7 +16,8 @@ import uvicorn
 from actc.data.files import write_scored
 from actc.session import Settings, start_session
 from actc.web import gate
-from actc.web.links import Links
+from actc.web.access import Links
+from actc.web.judge import Pages
 from actc.web.serve import listen
 from actc.web.server import create_app
 from tests.synthetic import make_truth
@@ -51,15 +53,6 @@ def test_a_body_that_never_ends_is_not_waited_for(session, monkeypatch):
         assert one.recv(1000).startswith(b"HTTP/1.1 408")
 
 
-def test_changing_the_cookie_does_not_change_the_address(monkeypatch):
-    monkeypatch.setattr(time, "monotonic", lambda: 0.0)
-    door = gate.Gate(None)  # type: ignore[arg-type]
-    scope = {"client": ("192.0.2.1", 1), "method": "GET"}
-    refused = [door._problem(scope, {b"cookie": str(number).encode()}) for number in range(12_000)]
-    assert refused[0] is None
-    assert refused[-1][0] == 429
-
-
 def test_half_a_character_is_refused_and_the_next_answer_is_stored(session):
     ada = session.add_annotator("ada")
     head = {"content-type": "application/json", "authorization": f"Bearer {Links.of(session.folder).token(ada)}"}
@@ -88,12 +81,12 @@ def test_a_look_at_many_answers_is_not_taken_anew_every_two_seconds(session, mon
         return {}
 
     monkeypatch.setattr(owner, "agreement", look)
-    app, links = create_app(session), Links.of(session.folder)
+    pages = Pages(session, Links.of(session.folder))
     for _ in range(3):
-        owner._recent_people(app, session, links)
+        owner.recent_people(pages)
     assert len(looks) == 1
     session.add_annotator("somebody new")
-    owner._recent_people(app, session, links)
+    owner.recent_people(pages)
     assert len(looks) == 2
 
 
@@ -103,13 +96,13 @@ def test_a_look_at_many_answers_is_not_taken_anew_every_two_seconds(session, mon
         ("127.0.0.1", None),
         ("localhost", None),
         ("::1", None),
-        ("10.1.2.3", "10.1.2.3"),
+        ("10.1.2.3", "http://10.1.2.3:8765"),
     ],
 )
 def test_others_reach_a_server_by_a_name_that_is_not_this_machines_for_itself(host, name):
-    assert gate.name_for_others(host) == name
+    assert gate.address_for_others(host, 8765) == name
 
 
 def test_links_for_others_have_an_address_of_this_machine_or_its_name_where_it_has_no_network():
-    found = gate.name_for_others("0.0.0.0")
+    found = urlsplit(gate.address_for_others("0.0.0.0", 8765)).hostname
     assert found == socket.gethostname() or not ipaddress.ip_address(found).is_loopback

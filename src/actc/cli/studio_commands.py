@@ -30,9 +30,8 @@ def studio_command(folder: Path, host: str, port: int, browser: bool, quiet: boo
     FOLDER holds the projects; it is made if it is not there, with a first project to try.
     """
     try:
-        from actc.web.serve import browsing
+        from actc.web.serve import browsing, serve_studio
         from actc.web.studio.project import HIDDEN
-        from actc.web.studio.serve import serve_studio
     except ModuleNotFoundError:
         raise OptionError("This actc comes without pages; each step is a command: actc --help.") from None
 

@@ -1,4 +1,4 @@
-"""What every request passes: the right host, a bounded body in bounded time, a bounded rate, and headers sent.
+"""What every request passes: the right host, a bounded body in bounded time, and headers that are sent back.
 
 The page takes data from strangers (names, descriptions) and answers from people who hold a secret link. Scripts and
 styles come from this server's own files only, nothing inline, and nothing is fetched from anywhere else.
@@ -50,7 +50,7 @@ class Bucket:
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def allows(self, source: str) -> bool:
-        """Count a request, and say whether it may pass."""
+        """Count a request, and return whether it may pass."""
         now = time.monotonic()
         level, then = self._levels.pop(source, (self.burst, now))
         level = min(self.burst, level + (now - then) * self.rate)
@@ -67,34 +67,39 @@ class Gate:
     Parameters
     ----------
     app : ASGI application
-    hosts : set of str, or None
-        Names under which this server may be addressed; None for any. A server on loopback answers to loopback names
-        only, so that no page from elsewhere can reach it under a name of its own.
+    host : str
+        Where the server listens. On loopback it answers to loopback names only, so that no page from elsewhere can
+        reach it under a name of its own.
     uploads : int
         How many bytes a file may have that is sent by PUT; its time begins anew with each part. 0 for no files.
     place : str
         The path below which the pages are there as well, for browsers whose cookie is sent to that path only.
+    public : str, optional
+        The address under which a proxy shows the pages, such as https://kg.example.org.
     """
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str] | None = None, uploads: int = 0, place: str = "") -> None:
-        self.app, self.hosts, self.uploads, self.place = app, hosts, uploads, place
-        self.requests = Bucket(rate=400, burst=2000)
-        self.addresses = Bucket(rate=2000, burst=10_000)  # whoever changes the cookie all the time has one address
+    def __init__(
+        self, app: ASGIApp, host: str = "127.0.0.1", uploads: int = 0, place: str = "", public: str | None = None
+    ) -> None:
+        self.app, self.uploads, self.place = app, uploads, place
+        self.public = (public or "").encode()
+        names = loopback_names(host)
+        self.hosts = names and names | {host_name((public or "").partition("://")[2])}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = {name.lower(): value for name, value in scope["headers"]}
-        problem = self._problem(scope, headers)
+        is_file = self.uploads > 0 and scope["method"] == "PUT"
+        most = self.uploads if is_file else MOST_BYTES
+        problem = self._problem(scope, dict(scope["headers"]), most, is_file)
         if problem is not None:
             await _refuse(send, *problem)
             return
         if self.place and scope["path"].startswith(self.place + "/"):
             scope = {**scope, "root_path": self.place}
         length, whole, deadline = 0, False, time.monotonic() + SECONDS
-        is_file = self.uploads > 0 and scope["method"] == "PUT"
 
         async def counted() -> Message:
             nonlocal length, whole, deadline
@@ -103,7 +108,7 @@ class Gate:
             except TimeoutError:
                 raise HTTPException(408, "The request did not come in time.") from None
             length, whole = length + len(message.get("body", b"")), not message.get("more_body", False)
-            if length > (self.uploads if is_file else MOST_BYTES):
+            if length > most:
                 raise HTTPException(413, "The request is too large.")
             deadline = time.monotonic() + SECONDS if is_file else deadline
             return message
@@ -115,22 +120,27 @@ class Gate:
 
         await self.app(scope, counted, sealed)
 
-    def _problem(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
-        host = headers.get(b"host", b"").decode("latin-1")
-        if self.hosts is not None and host_name(host) not in self.hosts:
+    def _problem(self, scope: Scope, headers: dict[bytes, bytes], most: int, is_file: bool) -> tuple[int, str] | None:
+        host = headers.get(b"host", b"")
+        if self.hosts is not None and host_name(host.decode("latin-1")) not in self.hosts:
             return 421, "This server does not answer to that name."
         length = headers.get(b"content-length", b"0")
-        is_file = self.uploads > 0 and scope["method"] == "PUT"
-        if not length.isdigit() or int(length) > (self.uploads if is_file else MOST_BYTES):
+        if not length.isdigit() or int(length) > most:
             return 413, "The request is too large."
-        # The cookie tells annotators behind one address apart; it is not trusted for anything else here.
-        address = (scope.get("client") or ("", 0))[0]
-        source = f"{address} {hash((headers.get(b'cookie'), headers.get(b'authorization')))}"
-        if not (self.addresses.allows(address) and self.requests.allows(source)):
-            return 429, "Too many requests; wait a second."
-        if scope["method"] not in ("GET", "HEAD") and not _from_here(headers, host, is_file):
+        if scope["method"] not in ("GET", "HEAD") and not self._is_ours(headers, host, is_file):
             return 403, "A request from another site."
         return None
+
+    def _is_ours(self, headers: dict[bytes, bytes], host: bytes, is_file: bool) -> bool:
+        """Return True if a writing request comes from one of our pages, or from a program that holds a token itself."""
+        origin = headers.get(b"origin", self.public)
+        if headers.get(b"sec-fetch-site", b"same-origin") != b"same-origin":
+            return False
+        if origin != self.public and origin.partition(b"://")[2] != host:
+            return False
+        # A form of another site cannot send these types without asking first, and we never answer such a question.
+        kind = b"application/octet-stream" if is_file else b"application/json"
+        return headers.get(b"content-type", b"").partition(b";")[0].strip() == kind
 
 
 def host_name(host: str) -> str:
@@ -149,31 +159,23 @@ def loopback_names(host: str) -> frozenset[str] | None:
     return frozenset({"localhost", "127.0.0.1", "::1", host}) if loopback else None
 
 
-def name_for_others(host: str) -> str | None:
-    """Return by which name other machines reach a server that listens on ``host``; None if they cannot."""
-    if loopback_names(host) is not None:
-        return None
-    if host not in ("0.0.0.0", "::"):
-        return host
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as unsent:  # names of hosts are known to few phones
-        try:
-            unsent.connect(("192.0.2.1", 9))  # sends nothing: it asks which of our addresses others see
-        except OSError:
-            return socket.gethostname()
-        return str(unsent.getsockname()[0])
+def address_for_others(host: str, port: int, public: str | None = None) -> str | None:
+    """Return by which address other machines reach a server; None if they cannot."""
+    if public or loopback_names(host) is not None:
+        return public
+    if host in ("0.0.0.0", "::"):  # names of hosts are known to few phones
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as unsent:
+            try:
+                unsent.connect(("192.0.2.1", 9))  # sends nothing: it asks which of our addresses others see
+                host = str(unsent.getsockname()[0])
+            except OSError:
+                host = socket.gethostname()
+    return address_of(host, port)
 
 
-def _from_here(headers: dict[bytes, bytes], host: str, is_file: bool) -> bool:
-    """Say whether a writing request comes from one of our pages, or from a program that holds a token itself."""
-    site = headers.get(b"sec-fetch-site")
-    if site is not None and site != b"same-origin":
-        return False
-    origin = headers.get(b"origin")
-    if origin is not None and origin.decode("latin-1").partition("://")[2] != host:
-        return False
-    # A form of another site cannot send these types without asking first, and we never answer such a question.
-    kind = b"application/octet-stream" if is_file else b"application/json"
-    return headers.get(b"content-type", b"").partition(b";")[0].strip() == kind
+def address_of(host: str, port: int) -> str:
+    """Return the address of a server by its name."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _with_headers(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
@@ -185,12 +187,7 @@ def _with_headers(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes
 
 async def _refuse(send: Send, status: int, sentence: str) -> None:
     body = json.dumps({"detail": sentence}).encode()
-    headers: list[tuple[bytes, bytes]] = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-    ]
-    if status == 429:
-        headers.append((b"retry-after", b"1"))
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     start: dict[str, Any] = {"type": "http.response.start", "status": status, "headers": _with_headers(headers)}
     await send(start)
     await send({"type": "http.response.body", "body": body})

@@ -6,7 +6,7 @@ import { showReview, startReview } from "./review.js";
 const at = (id) => document.getElementById(id);
 let asked = 0;
 let paused = false;
-let others = null; // the name by which other machines reach this server; null where they cannot
+let outside = null; // the address by which other machines reach this server; null where they cannot
 let relations = [];
 let sorted = { by: "labels", falling: true };
 
@@ -39,7 +39,7 @@ function draw(content) {
   redraw("people", content.people, () => content.people.filter((one) => one.judged > 0 || (one.kind !== "owner" && !one.void)).map(drawPerson));
   drawAgreement(content.agreement, content.settings.overlap);
   showReview(content.review);
-  ({ paused, others } = content);
+  ({ paused, address: outside } = content);
   put("pause", paused ? "Let them go on" : "Pause");
   if (document.activeElement !== at("budget")) at("budget").value = budget;
   const { overlap, method } = content.settings;
@@ -74,16 +74,10 @@ function drawPerson(one) {
   return element("tr", {}, name, ...cells, element("td", {}, trust), link);
 }
 
-// The owner may look at their own machine's name for itself, which leads nobody else here.
-const HERE = ["127.0.0.1", "localhost", "[::1]"];
-function addressOf(link) {
-  const port = location.port ? `:${location.port}` : "";
-  return (others && HERE.includes(location.hostname) ? `${location.protocol}//${others}${port}` : location.origin) + link;
-}
+const addressOf = (link) => (outside ?? location.origin) + link;
 
 function tellAddress(name, link, copied = false) {
-  const alone = !others && HERE.includes(location.hostname);
-  const hint = alone ? " Only this machine reaches it; for others, serve the session with: actc annotate SESSION --host 0.0.0.0" : "";
+  const hint = outside ? "" : " Only this machine reaches it; for others, serve the session with: actc annotate SESSION --host 0.0.0.0";
   put("added", `${name}: ${addressOf(link)}${copied ? " is copied." : ""}${hint}`);
 }
 
@@ -133,8 +127,8 @@ at("add").addEventListener("submit", async (event) => {
 });
 
 // Change what holds for everybody; what does not work is said.
-async function change(what, body) {
-  const { status, content } = await fetchJson(`api/owner/${what}`, body);
+async function change(values) {
+  const { status, content } = await fetchJson("api/owner/change", values);
   put("change-state", status === 200 ? "" : typeof content?.detail === "string" ? content.detail : "That did not work.");
   refresh();
 }
@@ -142,15 +136,15 @@ async function change(what, body) {
 at("spend").addEventListener("submit", (event) => {
   event.preventDefault();
   at("budget").blur();
-  change("budget", { budget: Number(at("budget").value) });
+  change({ budget: Number(at("budget").value) });
 });
-at("fifty").addEventListener("click", () => change("budget", { budget: Number(at("budget").value) + 50 }));
+at("fifty").addEventListener("click", () => change({ budget: Number(at("budget").value) + 50 }));
 at("share").addEventListener("submit", (event) => {
   event.preventDefault();
   at("overlap").blur();
-  change("overlap", { overlap: Number(at("overlap").value) / 100 });
+  change({ overlap: Number(at("overlap").value) / 100 });
 });
-at("pause").addEventListener("click", () => change("pause", { paused: !paused }));
+at("pause").addEventListener("click", () => change({ paused: !paused }));
 
 at("files").addEventListener("click", (event) => download(event, "file-state"));
 

@@ -78,10 +78,10 @@ async function openAt(number) {
   at("settle-inside").scrollTop = 0;
 }
 
-async function send(path, body) {
+async function send(body) {
   if (busy) return null;
   busy = true;
-  const { status, content } = await fetchJson(path, body);
+  const { status, content } = await fetchJson("api/owner/settle", body);
   busy = false;
   put("told", status === 200 ? "Saved" : String(content?.detail ?? "The server does not answer; try again."));
   if (status === 200) onChange();
@@ -92,7 +92,7 @@ async function decide(said) {
   if (isUnread(at("settle"))) return;
   const here = place;
   const key = newKey();
-  if (!(await send("api/owner/settle", { triple: lines[here].triple, said, key }))) return;
+  if (!(await send({ triple: lines[here].triple, said, key }))) return;
   past.push([here, key]);
   if (!at("settle").open) return; // closed while the word was on its way
   if (here + 1 < lines.length) return openAt(here + 1);
@@ -102,7 +102,7 @@ async function decide(said) {
 
 async function undo() {
   const last = past.at(-1);
-  const done = await send("api/owner/undo", { key: newKey(), undoes: last ? last[1] : null });
+  const done = await send({ said: "undo", key: newKey(), undoes: last ? last[1] : null });
   if (!done) return;
   past.pop();
   put("told", "Taken back");

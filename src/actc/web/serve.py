@@ -1,4 +1,4 @@
-"""Run the annotation page: a server, a planner beside it, and links for everybody."""
+"""Run the annotation page (a server, a planner beside it, and links for everybody) or the studio."""
 
 from __future__ import annotations
 
@@ -16,11 +16,7 @@ from typing import Any
 from actc.errors import OptionError, needing
 from actc.session import OWNER, Session
 from actc.session.plan import planning
-from actc.web.gate import name_for_others
-from actc.web.links import Links
 
-ALONE = "you"
-"""The name of somebody who judges a session of their own."""
 MOST_CONNECTIONS = 800
 """Above so many at a time, requests are refused (503): a process may often have no more than 1,024 files open."""
 SWITCH_SECONDS = 0.0005
@@ -34,6 +30,7 @@ def serve(
     port: int = 8765,
     announce: Callable[[list[tuple[str, str]]], None] = lambda links: None,
     report: Callable[[str], None] = lambda sentence: None,
+    public_url: str | None = None,
 ) -> None:
     """Serve a session until interrupted.
 
@@ -49,17 +46,63 @@ def serve(
         Receives (who, link) for everybody, once the server listens.
     report : callable
         Receives sentences about what goes wrong in the background.
+    public_url : str, optional
+        The address under which a proxy shows the page, such as https://kg.example.org.
     """
     with needing("The annotation page", "fastapi and uvicorn", "app"):
+        from actc.web.access import ALONE
+        from actc.web.gate import address_for_others
         from actc.web.server import create_app
+    check_public_url(public_url)
     with listen(host, port) as listener, closing(Session(folder)) as session:
         prepare(session)
         if not session.people():
             session.add_annotator(ALONE)
         with planning(folder, report):
-            app = create_app(session, host)
-            announce(links_of(session, host, listener.getsockname()[1]))
+            port = listener.getsockname()[1]
+            app = create_app(session, host, address=address_for_others(host, port, public_url))
+            announce(links_of(session, host, port, public_url))
             run_server(app, listener)
+
+
+def serve_studio(
+    folder: str | Path = "actc-studio",
+    host: str = "127.0.0.1",
+    port: int = 8766,
+    announce: Callable[[str], None] = lambda link: None,
+    public_url: str | None = None,
+) -> None:
+    """Serve the studio of a folder until interrupted, as ``actc studio`` does.
+
+    Parameters
+    ----------
+    folder : path
+        Where the projects are; made if it is not there. The first project of a new one has the packaged graph.
+    host, port : str, int
+        Where to listen; port 0 takes any free one.
+    announce : callable
+        Receives the studio's link, once the server listens.
+    public_url : str, optional
+        The address under which a proxy shows the studio, such as https://kg.example.org.
+    """
+    with needing("The studio", "fastapi, uvicorn and segno", "app"):
+        from actc.web.gate import address_for_others, address_of
+        from actc.web.studio.project import create_studio_folder
+        from actc.web.studio.server import create_studio
+    check_public_url(public_url)
+    with listen(host, port) as listener:  # refused before anything is made
+        port = listener.getsockname()[1]
+        others = address_for_others(host, port, public_url)
+        app = create_studio(create_studio_folder(Path(folder)), host, others)
+        announce(f"{others or address_of(host, port)}/s/{app.state.studio.token}")
+        run_server(app, listener)
+
+
+def check_public_url(address: str | None) -> None:
+    """Refuse what is no address of a proxy: the paths of pages come behind it."""
+    scheme, _, name = (address or "").partition("://")
+    if address is not None and (scheme not in ("http", "https") or not name or {*"/@? "} & {*name}):
+        raise OptionError(f"{address!r} is no address of a proxy; give one such as https://kg.example.org.")
 
 
 def run_server(app: Any, listener: socket.socket) -> None:
@@ -95,20 +138,19 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def links_of(session: Session, host: str, port: int) -> list[tuple[str, str]]:
+def links_of(session: Session, host: str, port: int, public_url: str | None = None) -> list[tuple[str, str]]:
     """Return everybody's name and link, the owner first."""
-    links, address = Links.of(session.folder), address_of(host, port)
+    from actc.web.access import Links
+    from actc.web.gate import address_for_others, address_of
+
+    links, address = Links.of(session.folder), address_for_others(host, port, public_url) or address_of(host, port)
     return [(one.name, address + links.path(one)) for one in [session.annotator(OWNER), *session.people()]]
-
-
-def address_of(host: str, port: int) -> str:
-    """Return the address of a server, as other machines reach it where they do."""
-    shown = name_for_others(host) or host
-    return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
 
 
 def link_to_open(links: Sequence[tuple[str, str]]) -> str:
     """Return the link for the browser of whoever starts the server: their own if they judge alone, else the owner's."""
+    from actc.web.access import ALONE
+
     alone = [name for name, _ in links] == [OWNER, ALONE]
     return links[1 if alone else 0][1]
 

@@ -24,7 +24,7 @@ from actc.session import Judgement, Session, Settings, start_session
 from actc.session.plan import Planner
 from actc.session.start import sample_files
 from actc.session.status import history
-from actc.web.links import Links
+from actc.web.access import Links
 from actc.web.serve import links_of
 from actc.web.server import create_app
 

@@ -28,7 +28,7 @@ def test_two_annotators_side_by_side_and_the_owner_settles(copy_session, start_s
         open_card(page, server.links[name])
         press(page, key, key)
         saved(page)
-    server.server.config.app.state.others = "judges.example.org"  # the name by which other machines reach it
+    server.server.config.app.state.pages.address = "https://judges.example.org"  # by which other machines reach it
     owner.goto(server.links["owner"])
     owner.wait_for_selector("#review li")
     assert owner.url == server.place + "owner"
@@ -51,9 +51,9 @@ def test_two_annotators_side_by_side_and_the_owner_settles(copy_session, start_s
     owner.fill("#name", "Cleo")
     owner.click("#add button")
     owner.get_by_role("button", name="Copy link of Cleo").click()
-    others = server.link_of("Cleo").replace("127.0.0.1", "judges.example.org")
+    others = server.link_of("Cleo").replace(server.origin, "https://judges.example.org")
     wait_for(lambda: owner.evaluate("navigator.clipboard.readText()") == others)
-    open_card(new_page(), others.replace("judges.example.org", "127.0.0.1"))
+    open_card(new_page(), others.replace("https://judges.example.org", server.origin))
     void = owner.get_by_role("button", name="Void link of Bob")
     owner.once("dialog", lambda asked: asked.dismiss())
     void.click()

@@ -14,8 +14,8 @@ from fastapi.testclient import TestClient
 
 from actc.bench.sample.demo import make_families
 from actc.data.files import write_triples
+from actc.web.studio.project import create_studio_folder
 from actc.web.studio.runs import LIVING, list_runs
-from actc.web.studio.serve import prepare
 from actc.web.studio.server import create_studio
 
 BYTES = {"content-type": "application/octet-stream"}
@@ -56,7 +56,7 @@ def completed(build_once, families):
 
 
 def find_candidates(folder, families):
-    app = create_studio(prepare(folder))
+    app = create_studio(create_studio_folder(folder))
     with TestClient(app, base_url="http://127.0.0.1:8766") as client:
         enter(client)
         run_to_its_end(client, add_project(client, families, budget=10), "go")
@@ -75,12 +75,12 @@ def run_to_its_end(client, name, what, state="done"):
 @pytest.fixture(autouse=True)
 def nobody_plans(monkeypatch):
     """Start no planner in a process of its own for a session that is opened here: its first plan is enough."""
-    monkeypatch.setattr("actc.web.studio.sessions.planning", lambda folder, report: nullcontext())
+    monkeypatch.setattr("actc.web.studio.studio.planning", lambda folder, report: nullcontext())
 
 
 @pytest.fixture
 def studio(tmp_path):
-    return prepare(tmp_path / "studio")
+    return create_studio_folder(tmp_path / "studio")
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def client(studio):
 @pytest.fixture(scope="module")
 def shared_client(tmp_path_factory):
     """Somebody who opened the link of a studio that a whole file's tests share: for what is refused, or made anew."""
-    yield from open_studio(prepare(tmp_path_factory.mktemp("shared") / "studio"))
+    yield from open_studio(create_studio_folder(tmp_path_factory.mktemp("shared") / "studio"))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 from actc.errors import OptionError
 from actc.session import Session
-from actc.web.studio.project import add_sample, new_project
+from actc.web.studio.project import add_sample, create_project
 from actc.web.studio.runs import Turns, add_run, list_runs, time_left
 from tests.conftest import pages_of
 from tests.web.studio.conftest import Command, add_project
@@ -25,7 +25,7 @@ def wait_for(run, *states, seconds=120):
 
 
 def project_in(studio):
-    return new_project(studio, "A project").folder
+    return create_project(studio, "A project").folder
 
 
 def test_a_run_does_its_commands_in_the_project_s_folder_and_says_how_it_ended(studio):
@@ -68,7 +68,7 @@ def test_a_run_waits_for_its_turn_and_may_be_cancelled_before_it(studio):
 
 @pytest.mark.long
 def test_a_cancelled_run_ends_with_all_its_processes_and_goes_on_when_it_is_told_to(studio):
-    project = add_sample(new_project(studio, "Words")).change(goal="complete")
+    project = add_sample(create_project(studio, "Words")).change(goal="complete")
     words = ["actc", "complete", "files/words.tsv.gz", "--budget", "10", "--out", "result"]
     with Turns(studio, 1):
         run = add_run(project.folder, "go", [words])

@@ -17,10 +17,16 @@ from actc.session import start_session
 from actc.web.studio import server
 from actc.web.studio.commands import Target, publish_commands, withdraw_commands
 from actc.web.studio.describe import describe_project
-from actc.web.studio.project import Project, find_project, list_projects, new_project, safe_name
+from actc.web.studio.project import (
+    Project,
+    create_project,
+    create_studio_folder,
+    find_project,
+    list_projects,
+    safe_name,
+)
 from actc.web.studio.recognise import SCORES_UNUSED
 from actc.web.studio.runs import add_run, list_runs
-from actc.web.studio.serve import prepare
 from actc.web.studio.server import create_studio
 from tests.conftest import pages_of
 from tests.web.studio.conftest import BYTES, add_project, enter
@@ -173,19 +179,19 @@ def test_what_a_command_would_refuse_is_refused_here(shared_client, body):
 def test_a_folder_with_other_files_is_no_studio(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(FileError):
-        prepare(tmp_path)
+        create_studio_folder(tmp_path)
     (tmp_path / ".actc-studio").write_text("mine, too")
     with pytest.raises(FileError):
-        prepare(tmp_path)
+        create_studio_folder(tmp_path)
 
 
 def test_projects_of_one_title_have_folders_of_their_own(studio):
-    assert [new_project(studio, "Über Graphen!").name for _ in range(3)] == [
+    assert [create_project(studio, "Über Graphen!").name for _ in range(3)] == [
         "uber-graphen",
         "uber-graphen-2",
         "uber-graphen-3",
     ]
-    assert new_project(studio, "图").name == "project"
+    assert create_project(studio, "图").name == "project"
 
 
 def test_the_secret_is_its_owner_s_alone(studio, client):
@@ -219,7 +225,7 @@ def test_what_was_dropped_is_recognised_with_its_notes_and_a_first_card(shared_c
 
 
 def test_a_project_s_page_says_what_to_do_after_a_run_that_was_cancelled_or_failed(studio):
-    project = new_project(studio, "Few facts").with_file("g.tsv", "graph")
+    project = create_project(studio, "Few facts").with_file("g.tsv", "graph")
     (project.files / "g.tsv").write_text("a\tr\tb\n")
     run, app = add_run(project.folder, "go", [["actc", "complete", "files/g.tsv"]]), create_studio(studio)
     run.cancel()
@@ -269,9 +275,8 @@ def wait(client, api):
     raise AssertionError(found["runs"])
 
 
-def test_people_of_a_studio_that_others_reach_get_an_address_and_its_code(studio, families, monkeypatch):
-    monkeypatch.setattr(server, "name_for_others", lambda host: "mine.example")
-    app = server.create_studio(studio, "0.0.0.0")
+def test_people_of_a_studio_that_others_reach_get_an_address_and_its_code(studio):
+    app = server.create_studio(studio, "0.0.0.0", "http://mine.example:8766")
     with TestClient(app, base_url="http://mine.example:8766") as client:
         enter(client)
         name = add_project(client)
@@ -313,10 +318,10 @@ def test_a_session_of_one_project_does_not_open_another(shared_client, tmp_path)
 
 def test_whoever_has_no_secret_learns_of_no_project_and_starts_nothing(shared_client, tmp_path, monkeypatch):
     name, started = start_judging(shared_client, tmp_path), []
-    sessions = shared_client.app.state.studio.sessions
-    with sessions.closed(name):
+    studio = shared_client.app.state.studio
+    with studio.closed(name):
         pass
-    monkeypatch.setattr("actc.web.studio.sessions.planning", lambda folder, _: started.append(folder) or nullcontext())
+    monkeypatch.setattr("actc.web.studio.studio.planning", lambda folder, _: started.append(folder) or nullcontext())
     for path in ("", "owner", "api/picture", "files/judge.js", "j/1-no", "j/no", "o/1-" + "x" * 32):
         for accept in ("*/*", "text/html"):
             there, not_there = (
@@ -327,7 +332,7 @@ def test_whoever_has_no_secret_learns_of_no_project_and_starts_nothing(shared_cl
             assert there.text == not_there.text
     assert started == []
     link = shared_client.get(f"/api/projects/{name}").json()["session"]["judge"]
-    with sessions.closed(name):
+    with studio.closed(name):
         pass
     assert stranger(shared_client).get(link).status_code == 200
     assert len(started) == 2  # for whoever described the project, and for the one with the link
@@ -348,17 +353,17 @@ def test_files_that_are_dropped_at_once_are_all_there(shared_client):
 
 def test_columns_that_are_not_used_are_said(shared_client):
     name = add_project(shared_client)
-    table = b"head,relation,tail,source,when,confidence\na,r,x,He saw it.,1,0.5\nb,r,y,He said it.,2,0.25\n"
+    table = b"head,relation,tail,source,colour,confidence\na,r,x,He saw it.,1,0.5\nb,r,y,He said it.,2,0.25\n"
     place = f"/api/projects/{name}/files/facts.csv"
     assert shared_client.put(place, content=table, headers=BYTES).json()["role"] == "scores"
     found = shared_client.get(f"/api/projects/{name}/preview").json()["scores"]
     assert found["scores"] == [0.25, 0.5]
     shown, unused = found["notes"]
     assert " source" in shown
-    assert " when " in unused
+    assert " colour " in unused
     shared_client.post(place, json={"role": "graph"})
     notes = shared_client.get(f"/api/projects/{name}/preview").json()["graph"]["notes"]
-    assert "score, source, when" in notes[0]
+    assert "score, source, colour" in notes[0]
     assert notes[1:] == [SCORES_UNUSED]
 
 
@@ -461,8 +466,8 @@ def test_a_studio_that_was_killed_while_its_folder_was_made_starts_again(tmp_pat
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr("actc.web.studio.project.add_sample", killed)
-        prepare(tmp_path / "studio")
-    assert create_studio(prepare(tmp_path / "studio"))
+        create_studio_folder(tmp_path / "studio")
+    assert create_studio(create_studio_folder(tmp_path / "studio"))
 
 
 def test_the_studio_s_cookie_is_for_its_own_path_alone(studio):

@@ -45,14 +45,6 @@ def decide_commands(project: Project) -> list[Words]:
     ]
 
 
-def audit_folder(project: Project) -> Path:
-    """Return where the audit of a project is."""
-    session = project.session
-    if session is None:
-        raise OptionError("Nothing is decided yet, so there is nothing to audit.")
-    return session / "audit"
-
-
 @dataclass(frozen=True)
 class Target:
     """Where decided facts go.

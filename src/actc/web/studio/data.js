@@ -1,7 +1,7 @@
 // What goes in: files and their roles, what was recognised in them, the first card, and what is wanted.
 
-import { directionOf, drawCard } from "./card.js";
-import { element, fetchJson, put, redraw, sentenceOf } from "./draw.js";
+import { directionOf, drawCard } from "../card.js";
+import { element, fetchJson, put, redraw, sentenceOf } from "../draw.js";
 import { change, count, home, number, project, refresh } from "./project.js";
 import { bytes, sendFiles, takeDrops } from "./upload.js";
 

@@ -1,8 +1,8 @@
 // What is decided: what a guarantee costs, every fact with its reasons, the owner's answers to single ones, pictures.
 // Slider, table, relations and pictures are views of one state; nothing moves unless whoever looks at it asks for that.
 
-import { directionOf, drawSentence, UNREAD } from "./card.js";
-import { drawBins, drawChart, element, fetchJson, newKey, percent, put, redraw, sentenceOf } from "./draw.js";
+import { directionOf, drawSentence, UNREAD } from "../card.js";
+import { drawBins, drawChart, element, fetchJson, newKey, percent, put, redraw, sentenceOf } from "../draw.js";
 import { announce, change, count, home, keep, kept, number, openTab, project } from "./project.js";
 import { startRun } from "./runs.js";
 

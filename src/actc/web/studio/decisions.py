@@ -5,16 +5,18 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import duckdb
+from fastapi import APIRouter, Depends, HTTPException, Query
+from pydantic import Field
 
 from actc.complete.earlier import keep_word
 from actc.complete.open_case import CHECK
 from actc.data.begun import version_of
 from actc.data.files import quote
 from actc.decide.decision_table import DECISIONS, PRECISIONS
-from actc.errors import SessionError, check_choice
+from actc.errors import SessionError
 from actc.session import OWNER, Session
 from actc.session.ask import Task
 from actc.session.cards import plain, sentence
@@ -22,7 +24,9 @@ from actc.session.names import Names
 from actc.session.record import LABELS
 from actc.session.status import picture
 from actc.session.texts import name_marked
+from actc.web.access import Key, Strict, checking
 from actc.web.studio.project import Project
+from actc.web.studio.studio import OpenProject, OpenStudio, studio_of
 
 MEMORY, THREADS = "256MB", "2"
 BINS, MOST_RELATIONS = 24, 60
@@ -34,13 +38,13 @@ SORTS = {
     "by": '"by" {down}, file_row_number',
 }
 SAID = "The owner's answer on the page of decisions."
+Name = Annotated[str, Field(min_length=1, max_length=100_000)]
 _ENGINE = duckdb.connect(config={"memory_limit": MEMORY, "threads": THREADS})
 _OPENING = threading.Lock()
 
 
-@dataclass(frozen=True)
-class Look:
-    """Which rows are wanted, and in which order.
+class Look(Strict):
+    """Which rows of the table are wanted, and in which order; see the fields' names in the address of the page.
 
     Parameters
     ----------
@@ -54,21 +58,38 @@ class Look:
     relation, by : str
         Its id, and who decided; empty for all.
     page, rows : int
+    of : {"candidates", "facts"}
+        Where a project seeks both missing and wrong facts: which of them are meant.
     """
 
-    level: float | None = None
-    part: str = "all"
-    sort: str = "probability"
+    level: float | None = Field(None, ge=0, lt=1)
+    part: Literal["accepted", "rejected", "all"] = "all"
+    sort: Literal["probability", "score", "relation", "by"] = "probability"
     down: bool = True
-    search: str = ""
-    relation: str = ""
-    by: str = ""
-    page: int = 0
-    rows: int = 50
+    search: str = Field("", max_length=500)
+    relation: str = Field("", max_length=2000)
+    by: str = Field("", max_length=100)
+    page: int = Field(0, ge=0, le=10_000_000)
+    rows: int = Field(50, ge=1, le=500)
+    of: Literal["candidates", "facts"] = "candidates"
 
-    def __post_init__(self) -> None:
-        for kind, name, choices in (("part of the table", self.part, PARTS), ("order", self.sort, SORTS)):
-            check_choice(kind, name, choices)
+
+class AnswerBody(Strict):
+    """The owner's answer to a fact; "undo" takes back the one under the key."""
+
+    head: Name
+    relation: Name
+    tail: Name
+    said: Literal["true", "false", "unsure", "undo"]
+    key: Key
+
+
+def _query(sql: str, values: Any = ()) -> list[Any]:
+    """Return what a query finds."""
+    with _OPENING:
+        cursor = _ENGINE.cursor()
+    with cursor:
+        return cursor.execute(sql, list(values)).fetchall()
 
 
 @dataclass(frozen=True)
@@ -85,30 +106,15 @@ class Decided:
     path: Path
     names: Names
 
-    @classmethod
-    def of(cls, project: Project, session: Session, facts: bool) -> Decided:
-        """Return the table of a project: of candidates, or of doubtful facts where both are sought."""
-        path = decisions_file(project, facts)
-        if not path.is_file():
-            raise SessionError("Nothing is decided yet: press Decide.")
-        return cls(path, session.names)
-
     @property
     def version(self) -> str:
         """What is another one once the file was written anew."""
         return name_version(self.path) or ""
 
-    def rows(self, sql: str, values: Any = ()) -> list[Any]:
-        """Return what a query over the file finds."""
-        with _OPENING:
-            cursor = _ENGINE.cursor()
-        with cursor:
-            return cursor.execute(sql, list(values)).fetchall()
-
     def table(self, level: float | None) -> str:
         """Return the file as SQL, with a column ``taken``: what is accepted, or taken out, under a guarantee."""
         file = f"read_parquet({quote(str(self.path))}, file_row_number = true)"
-        columns = {row[0] for row in self.rows(f"DESCRIBE SELECT * FROM {file}")}
+        columns = {row[0] for row in _query(f"DESCRIBE SELECT * FROM {file}")}
         decided = "removed" if "removed" in columns else "accepted"
         plain_decision = "without_guarantee" if "without_guarantee" in columns else decided
         taken = (
@@ -121,7 +127,7 @@ class Decided:
     @property
     def demanded(self) -> float | None:
         """The precision that the run demanded, if any."""
-        found = self.rows(f"SELECT value FROM parquet_kv_metadata({quote(str(self.path))}) WHERE key = 'precision'")
+        found = _query(f"SELECT value FROM parquet_kv_metadata({quote(str(self.path))}) WHERE key = 'precision'")
         return float(found[0][0]) if found else None
 
     def page(self, look: Look) -> dict[str, Any]:
@@ -137,11 +143,11 @@ class Decided:
         # A search looks at all names: once, for the page and for the count.
         kept = "MATERIALIZED" if look.search else "NOT MATERIALIZED"
         sql = f"WITH fitting AS {kept} ({fitting}) SELECT ({page}), (SELECT count(*) FROM fitting)"
-        [(numbers, count)] = self.rows(sql, values)
+        [(numbers, count)] = _query(sql, values)
         numbers = numbers or []
         columns = 'head, relation, tail, score, probability, taken, "by", reasons'
         wanted = ", ".join(map(str, numbers)) or "-1"
-        found = self.rows(f"SELECT file_row_number, {columns} FROM {table} WHERE file_row_number IN ({wanted})")
+        found = _query(f"SELECT file_row_number, {columns} FROM {table} WHERE file_row_number IN ({wanted})")
         by_number = {number: line for number, *line in found}
         rows = [self._line(*by_number[number]) for number in numbers]
         return {"rows": rows, "count": count, "version": self.version}
@@ -185,17 +191,17 @@ class Decided:
         """
         table, demanded = self.table(level), self.demanded
         plain_table = self.table(0.0)
-        [(candidates, accepted, own, unguaranteed, low, high)] = self.rows(
+        [(candidates, accepted, own, unguaranteed, low, high)] = _query(
             "SELECT count(*), count(*) FILTER (taken), count(*) FILTER (taken AND \"by\" IN ('person', 'oracle')), "
             f"(SELECT count(*) FROM {plain_table} WHERE taken), "
             f"quantile_cont(score, 0.002), quantile_cont(score, 0.998) FROM {table}"
         )
-        guaranteed = self.rows(f"SELECT guaranteed, count(*) FROM {table} WHERE guaranteed IS NOT NULL GROUP BY 1")
+        guaranteed = _query(f"SELECT guaranteed, count(*) FROM {table} WHERE guaranteed IS NOT NULL GROUP BY 1")
         levels = sorted({*PRECISIONS, *([] if demanded is None else [demanded])}) if self._knows() else []
         span = (low, high) if high is not None and high > low else ((low or 0.0) - 1, (low or 0.0) + 1)
         place = f"least(greatest(floor({BINS} * (score - {span[0]!r}) / {span[1] - span[0]!r}), 0), {BINS - 1})"
         relations: dict[str, dict[str, Any]] = {}
-        for relation, at, count, taken in self.rows(
+        for relation, at, count, taken in _query(
             f"SELECT relation, {place}::INTEGER, count(*), count(*) FILTER (taken) FROM {table} GROUP BY 1, 2"
         ):
             line = relations.setdefault(
@@ -219,13 +225,13 @@ class Decided:
                 for one in levels
             ],
             "span": span,
-            "by": [by for (by,) in self.rows(f'SELECT DISTINCT "by" FROM {table} ORDER BY 1')],
+            "by": [by for (by,) in _query(f'SELECT DISTINCT "by" FROM {table} ORDER BY 1')],
             "relations": sorted(lines, key=lambda line: -line["candidates"]),
         }
 
     def _knows(self) -> bool:
         """Say whether the method has probabilities, without which nothing can be guaranteed."""
-        return bool(self.rows(f"SELECT 1 FROM {self.table(None)} WHERE probability IS NOT NULL LIMIT 1"))
+        return bool(_query(f"SELECT 1 FROM {self.table(None)} WHERE probability IS NOT NULL LIMIT 1"))
 
 
 def decisions_file(project: Project, facts: bool = False) -> Path:
@@ -239,12 +245,6 @@ def name_version(path: Path) -> str | None:
     """Return what is another one once a file was written anew; None where there is none."""
     version = version_of(path)
     return None if version is None else "-".join(map(str, version))
-
-
-def describe_learning(session: Session) -> list[dict[str, Any]]:
-    """Return what was expected of the decisions after so many answers, refit by refit."""
-    names = ("answers", "middle", "low", "high")
-    return [dict(zip(names, point, strict=True)) for point in picture(session)["curve"]]
 
 
 def own_answers_of(session: Session) -> dict[tuple[str, str, str], str]:
@@ -274,11 +274,7 @@ def answer(project: Project, session: Session, triple: tuple[str, str, str], sai
         The sender's own name for it: sent twice, it is stored once. Of "undo" that of the answer.
     """
     pool = f"read_parquet({quote(str(session.folder / 'pool.parquet'))}, file_row_number = true)"
-    with _OPENING:
-        cursor = _ENGINE.cursor()
-    with cursor:
-        sql = f"SELECT file_row_number, score FROM {pool} WHERE head = ? AND relation = ? AND tail = ?"
-        found = cursor.execute(sql, list(triple)).fetchall()
+    found = _query(f"SELECT file_row_number, score FROM {pool} WHERE head = ? AND relation = ? AND tail = ?", triple)
     if found and said == "undo":
         session.unsettle(f"{key}-undo", key)
     elif found:
@@ -289,3 +285,51 @@ def answer(project: Project, session: Session, triple: tuple[str, str, str], sai
     else:
         label = LABELS.get(said)
         keep_word(project.result, triple, None if label is None else bool(label), OWNER)
+
+
+deciding = APIRouter(prefix="/api/projects/{name}", route_class=checking(studio_of))
+
+
+def session_of(project: OpenProject, studio: OpenStudio) -> Session:
+    """Return the session in which the people of a project judge."""
+    if project.session is None:
+        raise HTTPException(409, "There is nothing to decide yet: nobody can judge before the first run has ended.")
+    return studio.served(project.name).session
+
+
+OpenSession = Annotated[Session, Depends(session_of)]
+
+
+def decided_of(project: OpenProject, session: OpenSession, look: Annotated[Look, Query()]) -> Decided:
+    """Return the table that the project's last run wrote."""
+    path = decisions_file(project, look.of == "facts")
+    if not path.is_file():
+        raise SessionError("Nothing is decided yet: press Decide.")
+    return Decided(path, session.names)
+
+
+OpenDecided = Annotated[Decided, Depends(decided_of)]
+
+
+@deciding.get("/decisions")
+def get_page(decided: OpenDecided, session: OpenSession, look: Annotated[Look, Query()]) -> dict[str, Any]:
+    """Return a page of the table, how many rows fit, and the owner's answers to those that are shown."""
+    found, answers = decided.page(look), own_answers_of(session)
+    for row in found["rows"]:
+        row["said"] = answers.get(tuple(row[name] for name in Session.TRIPLE))
+    return found
+
+
+@deciding.get("/overview")
+def get_overview(decided: OpenDecided, session: OpenSession, look: Annotated[Look, Query()]) -> dict[str, Any]:
+    """Return what each guarantee would accept; relation by relation, what this one does."""
+    names = ("answers", "middle", "low", "high")
+    learning = [dict(zip(names, point, strict=True)) for point in picture(session)["curve"]]
+    return {**decided.overview(look.level), "learning": learning}
+
+
+@deciding.post("/answer")
+def post_answer(body: AnswerBody, project: OpenProject, session: OpenSession) -> dict[str, str]:
+    """Store the owner's answer to a fact: it overrules everybody's, and the next decision heeds it."""
+    answer(project, session, (body.head, body.relation, body.tail), body.said, body.key)
+    return {"key": body.key}

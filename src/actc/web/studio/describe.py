@@ -14,13 +14,11 @@ from actc.errors import ActcError
 from actc.session import Session
 from actc.session.status import count_labels
 from actc.web.studio.commands import Target, decide_commands, go_commands
-from actc.web.studio.common import Studio
 from actc.web.studio.decisions import decisions_file, name_version
 from actc.web.studio.project import FILE, Project, list_projects
 from actc.web.studio.recognise import found_problem
-from actc.web.studio.report import find_report
 from actc.web.studio.runs import LIVING, list_runs
-from actc.web.studio.sessions import AUDIT
+from actc.web.studio.studio import AUDIT, Studio
 
 TARGETS = (0.7, 0.8, 0.9, 0.95)
 STORING = ("publish", "withdraw")
@@ -103,9 +101,9 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
     """Return all that a project's page shows of it."""
     state, session, audit = state_of(project), None, None
     if project.session is not None:
-        session = studio.sessions.describe(project.name)
+        session = studio.describe(project.name)
         if (project.session / "audit" / "judgements.sqlite").is_file():
-            audit = studio.sessions.describe(project.name + AUDIT)
+            audit = studio.describe(project.name + AUDIT)
     step, outcome = state, _outcome(project)
     if session is not None and state == "asking" and (session["answers"] >= session["budget"] or session["paused"]):
         step = "finished" if session["paused"] else "spent"
@@ -140,6 +138,12 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
         "target": vars(_target(project)),
         "audit_needs": _audit_needs(outcome),
     }
+
+
+def find_report(project: Project) -> Path | None:
+    """Return the report that the last decision wrote; None where there is none."""
+    path = project.result / "report.html"
+    return path if path.is_file() and not path.is_symlink() else None
 
 
 def _target(project: Project) -> Target:

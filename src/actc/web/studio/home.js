@@ -1,6 +1,6 @@
 // The projects, and a new one: from a title, from files that are dropped, or from the packaged graph.
 
-import { element, fetchJson, letClose, put, sentenceOf } from "./draw.js";
+import { element, fetchJson, letClose, put, sentenceOf } from "../draw.js";
 import { sendFiles, takeDrops } from "./upload.js";
 
 const at = (id) => document.getElementById(id);

@@ -1,6 +1,6 @@
 // One project: its tabs, what to do next, and what all parts know of it. Text always goes in as text.
 
-import { fetchJson, letClose, put, sentenceOf } from "./draw.js";
+import { fetchJson, letClose, put, sentenceOf } from "../draw.js";
 import { showData, startData } from "./data.js";
 import { showDecide, startDecide } from "./decide.js";
 import { showPeople, startPeople } from "./people.js";

@@ -21,6 +21,7 @@ import unicodedata
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain, count
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from actc.data.deliver import alone
@@ -34,6 +35,7 @@ FORMAT, VERSION, FILE = "actc-project", 1, "project.json"
 HIDDEN = ".actc-studio"
 """What a studio's folder has beside its projects: its secret, and what is being deleted."""
 GOALS = ("complete", "check", "both", "decide")
+KINDS: dict[Any, Any] = {"str": str, "int": int, "float | None": (int, float, NoneType)}
 ROLES = ("graph", "scores", "candidates", "names", "unused")
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 MOST_TITLE, MOST_NAME = 200, 100
@@ -74,6 +76,9 @@ class Options:
     constraints: str = ""
 
     def __post_init__(self) -> None:
+        for one in fields(self):
+            if not isinstance(value := getattr(self, one.name), KINDS[one.type]):
+                raise OptionError(f"{one.name} cannot be {value!r}.")
         title = " ".join(self.title.split())
         if not 0 < len(title) <= MOST_TITLE or not title.isprintable():
             raise OptionError(f"The title of a project has 1 to {MOST_TITLE} printable characters.")
@@ -144,8 +149,10 @@ class Project:
         write_json(self.folder / FILE, content)
         return self
 
-    def change(self, **chosen: Any) -> Project:
+    def change(self, chosen: dict[str, Any]) -> Project:
         """Choose anew; what is not named stays."""
+        for name in chosen:
+            check_choice("option of a project", name, [one.name for one in fields(Options)])
         with CHANGING:
             now = Project.read(self.folder)
             return replace(now, options=replace(now.options, **chosen)).write()
@@ -241,20 +248,32 @@ def find_project(studio: Path, name: str) -> Project:
     return Project.read(folder)
 
 
-def new_project(studio: Path, title: str) -> Project:
+def create_studio_folder(folder: Path) -> Path:
+    """Return a studio's folder; a new one gets a first project with the packaged graph."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise FileError(f"{folder} is no folder; give the name of a folder, or of one to be made.")
+    folder = folder.absolute()
+    if (folder / HIDDEN).exists() and not (folder / HIDDEN).is_dir():
+        raise FileError(f"{folder / HIDDEN} is no folder; remove it, or give the name of another folder.")
+    if not (folder / HIDDEN).exists():
+        if folder.exists() and any(folder.iterdir()):
+            raise FileError(f"{folder} has files in it that are no studio's; give an empty folder, or a new name.")
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+        (folder / HIDDEN).mkdir(mode=0o700)  # before anything else: killed here, it is a studio's folder
+        add_sample(create_project(folder, "Words and what they mean"))
+    return folder
+
+
+def create_project(studio: Path, title: str) -> Project:
     """Make the folder of a project, under a plain name after its title."""
     options = Options(title)
     plain = unicodedata.normalize("NFKD", options.title).encode("ascii", "ignore").decode().lower()
     stem = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:32] or "project"
-    name = free_name(studio, stem)
+    taken = {one.name for one in studio.iterdir()}
+    name = next(name for name in chain([stem], (f"{stem}-{number}" for number in count(2))) if name not in taken)
     (studio / name / "files").mkdir(parents=True)
     return Project(studio / name, options).write()
-
-
-def free_name(studio: Path, stem: str) -> str:
-    """Return a name that no project has, with a number behind it where the name alone is taken."""
-    taken = {one.name for one in studio.iterdir()}
-    return next(name for name in chain([stem], (f"{stem}-{number}" for number in count(2))) if name not in taken)
 
 
 def add_sample(project: Project) -> Project:
@@ -271,7 +290,7 @@ def add_sample(project: Project) -> Project:
         project = project.with_file(name, role)
     with as_file(files("actc.bench.sample") / "valid.tsv.gz") as path:
         write_scored(project.files / "scores.tsv", read_scored(path)[0])  # without the labels: people judge
-    return project.with_file("scores.tsv", "scores").change(goal="decide")
+    return project.with_file("scores.tsv", "scores").change({"goal": "decide"})
 
 
 def safe_name(name: str) -> str:

@@ -1,6 +1,6 @@
 // What runs, how far it is, what it said, and how to end it or let it go on.
 
-import { element, fetchJson, put, redraw, sentenceOf } from "./draw.js";
+import { element, fetchJson, put, redraw, sentenceOf } from "../draw.js";
 import { announce, home, number, refresh } from "./project.js";
 
 const at = (id) => document.getElementById(id);

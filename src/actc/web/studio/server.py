@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import re
 import secrets
 import shlex
 import unicodedata
@@ -11,9 +13,9 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
 from anyio import to_thread
-from fastapi import APIRouter, FastAPI, HTTPException, Request
+from fastapi import APIRouter, Body, FastAPI, HTTPException, Request
 from fastapi import Path as InPath
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, Response
 from pydantic import Field
 
 from actc import __version__
@@ -22,35 +24,26 @@ from actc.data.pages import render
 from actc.errors import OptionError
 from actc.session.start import add_session_names
 from actc.session.start_audit import find_audit
-from actc.web.common import Strict, checking
-from actc.web.files import read_files, send_file
-from actc.web.gate import REPORT_POLICY, Gate, loopback_names, name_for_others
-from actc.web.server import add_refusals, welcome
-from actc.web.studio.commands import (
-    Target,
-    audit_folder,
-    decide_commands,
-    go_commands,
-    publish_commands,
-    withdraw_commands,
-)
-from actc.web.studio.common import OpenProject, OpenStudio, Studio, read_token, studio_of
-from actc.web.studio.decide_routes import deciding
-from actc.web.studio.describe import describe_project, list_of_projects
+from actc.web.access import Strict, checking, welcome
+from actc.web.gate import REPORT_POLICY, Gate
+from actc.web.owner import PersonBody
+from actc.web.server import add_refusals, get_file
+from actc.web.studio.commands import Target, decide_commands, go_commands, publish_commands, withdraw_commands
+from actc.web.studio.decisions import deciding
+from actc.web.studio.describe import describe_project, find_report, list_of_projects
 from actc.web.studio.project import (
     CHANGING,
     Project,
     add_sample,
+    create_project,
     delete_project,
     find_project,
-    new_project,
     safe_name,
 )
-from actc.web.studio.qr import draw_qr
 from actc.web.studio.recognise import guess_role, look_at
-from actc.web.studio.report import find_report, in_studio
 from actc.web.studio.runs import Run, Turns, add_run, list_runs
-from actc.web.studio.sessions import AUDIT, PREFIX, Sessions
+from actc.web.studio.studio import AUDIT, PREFIX, OpenProject, OpenStudio, Studio, studio_of
+from actc.web.studio.take import list_taken, take
 
 MOST_UPLOAD = bytes_told("ACTC_STUDIO_UPLOAD", "8GB") or 4 * 1024**3
 """Bytes of one file."""
@@ -58,27 +51,6 @@ LEFT_FREE = 512 * 1024**2
 """Bytes of the disk that an upload leaves free: sessions need some."""
 PAGES = APIRouter(include_in_schema=False)
 ROUTES = APIRouter(prefix="/api", route_class=checking(studio_of))
-
-
-class ProjectBody(Strict):
-    """A new project."""
-
-    title: str = Field(min_length=1, max_length=200)
-    sample: bool = False
-
-
-class OptionsBody(Strict):
-    """What is chosen anew; what is not named stays."""
-
-    title: str | None = Field(None, max_length=200)
-    goal: Literal["complete", "check", "both", "decide"] | None = None
-    budget: int | None = Field(None, ge=1, le=1_000_000_000)
-    precision: float | None = Field(None, gt=0, lt=1, allow_inf_nan=False)
-    guidelines: str | None = Field(None, max_length=20_000)
-    language: str | None = Field(None, max_length=35)
-    store: str | None = Field(None, max_length=2000)
-    graph_iri: str | None = Field(None, max_length=2000)
-    constraints: Literal["", "learnt"] | None = None
 
 
 class RunBody(Strict):
@@ -93,23 +65,11 @@ class RunBody(Strict):
     write: bool = False
 
 
-class PersonBody(Strict):
-    """Who shall judge."""
-
-    name: str = Field(min_length=1, max_length=80)
-
-
 class AuditBody(Strict):
     """What an audit shall show."""
 
     target: float | None = Field(None, gt=0, lt=1, allow_inf_nan=False)
     count: int = Field(100, ge=1, le=100_000)
-
-
-class FinishBody(Strict):
-    """Whether nobody is asked any more."""
-
-    finished: bool = True
 
 
 @ROUTES.get("/studio")
@@ -118,17 +78,17 @@ def get_studio(studio: OpenStudio) -> dict[str, Any]:
     return {
         "version": __version__,
         "folder": str(studio.folder),
-        "others": studio.others,
-        "cores": os.cpu_count(),
         "projects": list_of_projects(studio),
     }
 
 
 @ROUTES.post("/projects")
-def make_project(body: ProjectBody, studio: OpenStudio) -> dict[str, str]:
+def make_project(
+    studio: OpenStudio, title: Annotated[str, Body()], sample: Annotated[bool, Body()] = False
+) -> dict[str, str]:
     """Make a project; with the packaged graph in it, if that is wanted."""
-    project = new_project(studio.folder, body.title)
-    if body.sample:
+    project = create_project(studio.folder, title)
+    if sample:
         add_sample(project)
     return {"name": project.name}
 
@@ -140,25 +100,23 @@ def get_project(project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
 
 
 @ROUTES.post("/projects/{name}")
-def change_project(body: OptionsBody, project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
-    """Choose anew; title and guidelines reach people who judge at once."""
-    chosen = body.model_dump(exclude_unset=True)
-    given = {key: value for key, value in chosen.items() if value is not None or key == "precision"}
-    if project.session is not None and given.get("goal", project.options.goal) != project.options.goal:
+def change_project(chosen: dict[str, Any], project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
+    """Choose anew, what is not named stays; title and guidelines reach people who judge at once."""
+    if project.session is not None and chosen.get("goal", project.options.goal) != project.options.goal:
         raise OptionError("People judge here for this goal already; for another one make a new project.")
-    project = project.change(**given)
+    project = project.change(chosen)
     if project.session is not None:
-        session = studio.sessions.served(project.name).session
-        session.change({key: given[key] for key in ("title", "guidelines") if key in given})
-        if "budget" in given:
-            session.set_budget(given["budget"])
+        session = studio.served(project.name).session
+        session.change({key: chosen[key] for key in ("title", "guidelines") if key in chosen})
+        if "budget" in chosen:
+            session.set_budget(project.options.budget)
     return describe_project(studio, project)
 
 
 @ROUTES.delete("/projects/{name}")
 def remove(project: OpenProject, studio: OpenStudio) -> dict[str, str]:
     """Delete a project for good."""
-    with studio.sessions.closed(project.name):
+    with studio.closed(project.name):
         delete_project(project)
     return {"deleted": project.name}
 
@@ -206,7 +164,7 @@ def _take(folder: Any, beside: Any, name: str, role: str, given: str) -> dict[st
             raise OptionError(f"{given[:60]!r} would be stored as {name}, which is here already; rename the file.")
         os.replace(beside, place)
     found = role or guess_role(place)
-    _tell_people(Project.read(folder).with_file(name, found), name)
+    _add_names(Project.read(folder).with_file(name, found), name)
     return {"name": name, "role": found, "bytes": place.stat().st_size}
 
 
@@ -217,22 +175,17 @@ def remove_file(project: OpenProject, file: Annotated[str, InPath(max_length=100
     return {"removed": file}
 
 
-class RoleBody(Strict):
-    """What a file is."""
-
-    role: Literal["graph", "scores", "candidates", "names", "unused"]
-
-
 @ROUTES.post("/projects/{name}/files/{file}")
-def set_role(body: RoleBody, project: OpenProject, file: Annotated[str, InPath(max_length=1000)]) -> dict[str, Any]:
+def set_role(
+    project: OpenProject, file: Annotated[str, InPath(max_length=1000)], role: Annotated[str, Body(embed=True)]
+) -> dict[str, Any]:
     """Say what a file is, where it was guessed wrongly."""
     project.path_of(file)
-    project = project.with_file(file, body.role)
-    _tell_people(project, file)
-    return {"name": file, "role": body.role}
+    _add_names(project.with_file(file, role), file)
+    return {"name": file, "role": role}
 
 
-def _tell_people(project: Project, file: str) -> None:
+def _add_names(project: Project, file: str) -> None:
     """Let names reach people who judge already."""
     if project.session is not None and project.roles[file] == "names":
         add_session_names(project.session, [project.path_of(file)], project.options.language)
@@ -284,48 +237,65 @@ def run_again(project: OpenProject, run: Annotated[int, InPath(ge=1, le=10**9)])
 
 
 @ROUTES.get("/projects/{name}/people")
-def get_people(project: OpenProject, studio: OpenStudio, request: Request) -> list[dict[str, Any]]:
+def get_people(project: OpenProject, studio: OpenStudio) -> list[dict[str, Any]]:
     """Return who may judge, each with a link for other machines and its QR code."""
-    return [_with_address(one, request, studio) for one in studio.sessions.people(project.name)]
+    return [_with_address(one, studio) for one in studio.people(project.name)]
 
 
 @ROUTES.post("/projects/{name}/people")
-def add_person(body: PersonBody, project: OpenProject, studio: OpenStudio, request: Request) -> dict[str, Any]:
+def add_person(body: PersonBody, project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
     """Give somebody a link."""
-    person = studio.sessions.served(project.name).session.add_annotator(body.name)
-    people = studio.sessions.people(project.name)
-    return next(_with_address(one, request, studio) for one in people if one["name"] == person.name)
+    person = studio.served(project.name).session.add_annotator(body.name)
+    people = studio.people(project.name)
+    return next(_with_address(one, studio) for one in people if one["name"] == person.name)
 
 
-def _with_address(one: dict[str, Any], request: Request, studio: Studio) -> dict[str, Any]:
-    """Add the address that other machines reach, and its QR code, where they reach any."""
-    if studio.others is None or one["link"] is None:
+def _with_address(one: dict[str, Any], studio: Studio) -> dict[str, Any]:
+    """Add the address that other machines reach, and its QR code as SVG, where they reach any."""
+    if studio.address is None or one["link"] is None:
         return {**one, "address": None, "qr": None}
-    shown = f"[{studio.others}]" if ":" in studio.others else studio.others
-    port = f":{request.url.port}" if request.url.port else ""
-    address = f"{request.url.scheme}://{shown}{port}{one['link']}"
-    return {**one, "address": address, "qr": draw_qr(address)}
+    import segno
+
+    address, code = studio.address + one["link"], io.BytesIO()
+    segno.make(address, error="m", micro=False).save(
+        code, kind="svg", omitsize=True, xmldecl=False, svgns=True, border=4
+    )
+    return {**one, "address": address, "qr": code.getvalue().decode()}
 
 
 @ROUTES.post("/projects/{name}/finish")
-def finish(body: FinishBody, project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
+def finish(
+    project: OpenProject, studio: OpenStudio, finished: Annotated[bool, Body(embed=True)] = True
+) -> dict[str, Any]:
     """Ask nobody any more, or go on."""
-    studio.sessions.served(project.name).session.set_paused(body.finished)
+    studio.served(project.name).session.set_paused(finished)
     return describe_project(studio, project)
 
 
 @ROUTES.post("/projects/{name}/audit")
 def begin_audit(body: AuditBody, project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
     """Draw accepted triples to be judged once more, by themselves, or go on with those that were drawn."""
-    session = audit_folder(project).parent
+    session = project.session
     among = project.result / ("removed.tsv" if project.options.goal == "check" else "accepted.tsv")  # as was promised
-    if not among.is_file():
+    if session is None or not among.is_file():
         raise OptionError("Nothing is decided yet, so there is nothing to audit.")
     find_audit(session, None, among=among, count=body.count, target=body.target).close()
     session, among = (path.relative_to(project.folder) for path in (session, among))
     words = ["actc", "audit", str(session), "--among", str(among), "--count", str(body.count)]
     words += ["--target", f"{body.target:g}"] if body.target else []
-    return {**studio.sessions.describe(project.name + AUDIT), "command": shlex.join(words)}
+    return {**studio.describe(project.name + AUDIT), "command": shlex.join(words)}
+
+
+@ROUTES.get("/projects/{name}/take")
+def get_list(project: OpenProject) -> list[dict[str, Any]]:
+    """Return what there is to download."""
+    return [one.describe(project.folder) for one in list_taken(project)]
+
+
+@ROUTES.get("/projects/{name}/take/{file}")
+def get_taken(project: OpenProject, file: Annotated[str, InPath(max_length=100)]) -> Response:
+    """Return a file to download: one of those listed, never joined to a path before it is found there."""
+    return FileResponse(take(project, file), media_type="application/octet-stream", filename=file)
 
 
 @PAGES.get("/")
@@ -346,13 +316,13 @@ def report_page(project: OpenProject) -> Response:
     path = find_report(project)
     if path is None:
         raise HTTPException(404, "There is no report yet: decide first.")
-    return HTMLResponse(in_studio(path, project), headers={"content-security-policy": REPORT_POLICY})
+    back = render("back.html", address=f"../{project.name}#take", title=project.options.title)
+    text = path.read_text(encoding="utf-8", errors="replace")
+    page = re.sub(r"<body[^>]*>", lambda body: f"{body[0]}\n{back}", text, count=1)
+    return HTMLResponse(page, headers={"content-security-policy": REPORT_POLICY})
 
 
-@PAGES.get("/files/{name}")
-async def get_file(request: Request, name: Annotated[str, InPath(max_length=20)]) -> Response:
-    """Return a script, a style or the icon: looked up among those there are, never joined to a path."""
-    return send_file(request.app.state.files, name)
+PAGES.get("/files/{name:path}")(get_file)
 
 
 @PAGES.get("/s/{token}")
@@ -364,30 +334,30 @@ async def enter(request: Request, token: Annotated[str, InPath(max_length=64)]) 
     return welcome(request, studio.cookie, token, studio.place, "/")
 
 
-def create_studio(folder: Any, host: str = "127.0.0.1") -> FastAPI:
+def create_studio(folder: Any, host: str = "127.0.0.1", address: str | None = None) -> FastAPI:
     """Return the application over a folder with projects.
 
     Parameters
     ----------
     folder : Path
     host : str
-        The address it will listen on, which decides the names it answers to.
+        Where it will listen, which decides the names it answers to.
+    address : str, optional
+        By which address other machines reach it.
     """
-    sessions = Sessions(folder, host)
-    studio = Studio(folder, read_token(folder), sessions, name_for_others(host))
+    studio = Studio(folder, host, address)
 
     @contextlib.asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         with Turns(folder, os.cpu_count() or 1):
             yield
-        await to_thread.run_sync(sessions.close)
+        await to_thread.run_sync(studio.close)
 
     app = FastAPI(title="actc studio", version=__version__, openapi_url=None, lifespan=running)
-    app.state.studio = studio
-    app.state.files = read_files("actc.web", "actc.web.studio")
-    app.add_middleware(Gate, hosts=loopback_names(host), uploads=MOST_UPLOAD, place=studio.place)
+    app.state.studio, app.state.address = studio, address
+    app.add_middleware(Gate, host=host, uploads=MOST_UPLOAD, place=studio.place, public=address)
     for router in (ROUTES, deciding, PAGES):
         app.include_router(router)
-    app.mount(PREFIX.rstrip("/"), sessions)
+    app.mount(PREFIX.rstrip("/"), studio)
     add_refusals(app)
     return app

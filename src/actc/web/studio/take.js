@@ -1,6 +1,6 @@
 // What comes out: files in every format, and publishing into a store, always looked at before it is written.
 
-import { download, element, fetchJson, put, redraw, sentenceOf } from "./draw.js";
+import { download, element, fetchJson, put, redraw, sentenceOf } from "../draw.js";
 import { home, project } from "./project.js";
 import { startRun } from "./runs.js";
 import { bytes } from "./upload.js";

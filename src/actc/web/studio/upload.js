@@ -1,6 +1,6 @@
 // Files go to the server as they are, one after the other, each with a bar that says how far it is.
 
-import { element } from "./draw.js";
+import { element } from "../draw.js";
 
 export function sendFile(address, file, onProgress) {
   return new Promise((resolve) => {

@@ -1,27 +1,33 @@
-"""The pages of sessions within the studio: each project's own, as `actc annotate` serves them, at /session/NAME."""
+"""A studio: its folder and its secret, and the sessions of its projects, whose pages are at /session/NAME."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
+import os
+import secrets
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from anyio import to_thread
-from fastapi import HTTPException, Request
+from fastapi import Depends, HTTPException, Request
+from fastapi import Path as InPath
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from actc.data.files import ordinary
 from actc.errors import ActcError, FileError
 from actc.session import OWNER, Session
 from actc.session.plan import planning
-from actc.web.common import bearer
-from actc.web.links import JUDGE_COOKIE, OWNER_COOKIE, Links
-from actc.web.serve import ALONE
+from actc.session.status import progress
+from actc.web.access import ALONE, KINDS, Links, token_in
 from actc.web.server import create_app
-from actc.web.studio.project import find_project
+from actc.web.studio.project import HIDDEN, Project, find_project
 
 PREFIX, AUDIT = "/session/", ".audit"
 MOST_OPEN = 8
@@ -40,21 +46,38 @@ class Served:
     asked: float
 
 
-class Sessions:
-    """Opens sessions when somebody asks for their pages, and closes them when nobody did for long.
+class Studio:
+    """A folder with projects; it opens sessions when somebody asks for their pages, and closes those nobody asks for.
 
     Parameters
     ----------
-    studio : Path
-        The folder with the projects.
+    folder : Path
+        Where the projects are.
     host : str
-        The address that the studio listens on.
+        Where the studio listens.
+    address : str, optional
+        By which address other machines reach it; None where they cannot.
     """
 
-    def __init__(self, studio: Path, host: str) -> None:
-        self.studio, self.host = studio, host
+    def __init__(self, folder: Path, host: str = "127.0.0.1", address: str | None = None) -> None:
+        self.folder, self.host, self.address = folder, host, address
+        self.token = read_token(folder)
         self._open: dict[str, Served] = {}
         self._lock = threading.Lock()
+
+    @property
+    def cookie(self) -> str:
+        """The name of its cookie."""
+        return f"actc_studio_{hashlib.sha256(self.token.encode()).hexdigest()[:8]}"
+
+    @property
+    def place(self) -> str:
+        """Where its pages are: a cookie of a path that nobody can guess goes to no other port."""
+        return f"/{hashlib.sha256(f'place {self.token}'.encode()).hexdigest()[:32]}"
+
+    def opens(self, token: str) -> bool:
+        """Return True if a token is the right one, in constant time."""
+        return hmac.compare_digest(self.token.encode(), token.encode("utf-8", "replace"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request with a link's secret on to the session that its path names; all others get one answer."""
@@ -67,23 +90,20 @@ class Sessions:
     def _admits(self, key: str, path: str, request: Request) -> bool:
         """Say whether a request has a secret of a session's; no planner is started to find out."""
         try:
-            folder = self.folder_of(key)
+            folder = self.session_folder(key)
             links, opened = Links.of(folder), self._open.get(key)
             if opened and opened.version != _version(folder):
                 opened = None
-            tokens = [
-                bearer(request),
-                *(request.cookies.get(links.cookie(one), "") for one in (JUDGE_COOKIE, OWNER_COOKIE)),
-            ]
+            tokens = [token_in(request, links.cookie(page)) for page in KINDS]
             tokens += [path[2:]] if path[:2] in ("j/", "o/") else []
             with nullcontext(opened.session) if opened else closing(Session(folder, synced=False)) as session:
-                return any(links.find(session, token, "person", "owner") for token in tokens)
+                return any(links.match(session, token, "person", "owner") for token in tokens)
         except ActcError:
             return False
 
-    def folder_of(self, key: str) -> Path:
+    def session_folder(self, key: str) -> Path:
         """Return the session of a project, or its audit (NAME.audit)."""
-        project = find_project(self.studio, key.removesuffix(AUDIT))
+        project = find_project(self.folder, key.removesuffix(AUDIT))
         session = project.session
         if session is not None and key.endswith(AUDIT):
             session = session / "audit" if (session / "audit" / "judgements.sqlite").is_file() else None
@@ -93,7 +113,7 @@ class Sessions:
 
     def served(self, key: str) -> Served:
         """Return an open session; opened anew where another has taken its folder's place."""
-        options, folder = find_project(self.studio, key.removesuffix(AUDIT)).options, self.folder_of(key)
+        options, folder = find_project(self.folder, key.removesuffix(AUDIT)).options, self.session_folder(key)
         version, now = _version(folder), time.monotonic()
         with self._lock:
             for other in self._idle(key, now):
@@ -108,15 +128,13 @@ class Sessions:
                 ending.enter_context(planning(folder, lambda sentence: None))  # the owner's page tells of trouble
                 tab = "people" if key.endswith(AUDIT) else "decide"
                 back = f"project/{key.removesuffix(AUDIT)}#{tab}"
-                app = create_app(session, self.host, PREFIX + key, back)
+                app = create_app(session, self.host, PREFIX + key, back, self.address)
                 self._open[key] = Served(session, app, version, ending, now)
             self._open[key].asked = now
             return self._open[key]
 
     def describe(self, key: str) -> dict[str, Any]:
         """Return where a session stands, and the links of its owner and of whoever judges alone."""
-        from actc.session.status import progress
-
         session = self.served(key).session
         links, counts = Links.of(session.folder, PREFIX + key), progress(session)
         return {
@@ -160,7 +178,44 @@ class Sessions:
         self._open.pop(key).ending.close()
 
 
+def read_token(folder: Path) -> str:
+    """Return the secret of a studio's folder, made when it is first asked for and readable by its owner alone."""
+    path = folder / HIDDEN / "secret"
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    if not path.exists():
+        beside = path.with_name(f"secret-{secrets.token_hex(4)}")
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(base64.urlsafe_b64encode(secrets.token_bytes(24)).decode())
+        beside.replace(path)
+    token = ordinary(path).read_text(encoding="ascii", errors="replace").strip()
+    if len(token) < 32:
+        raise FileError(f"{path}: the file is too short; remove it, and a new secret is made.")
+    return token
+
+
 def _version(folder: Path) -> tuple[int, int]:
     """Return what is another where another session has taken a folder's place."""
     secret = (folder / "secret").stat()
     return secret.st_ino, secret.st_mtime_ns
+
+
+async def studio_of(request: Request) -> Studio:
+    """Return the studio, if whoever asks may."""
+    studio: Studio = request.app.state.studio
+    if not studio.opens(token_in(request, studio.cookie)):
+        raise HTTPException(401, "Open the studio with its own link, which the terminal shows.")
+    return studio
+
+
+OpenStudio = Annotated[Studio, Depends(studio_of)]
+
+
+def project_of(studio: OpenStudio, name: Annotated[str, InPath(max_length=40)]) -> Project:
+    """Return the project that a path names."""
+    try:
+        return find_project(studio.folder, name)
+    except FileError as error:
+        raise HTTPException(404, str(error)) from None
+
+
+OpenProject = Annotated[Project, Depends(project_of)]
