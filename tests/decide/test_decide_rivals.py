@@ -96,7 +96,7 @@ def check(folder, world, constraints, engine: str) -> None:
     assert len(rows) == len(triples)
     held = alone & ~found.accepted
     assert held.sum() > 20
-    assert int(decided.held.sum()) == held.sum()
+    assert int(decided.excluded.sum()) == held.sum()
     assert int(decided.accepted.sum()) == found.accepted.sum()
     for row in range(len(triples)):
         probability, accepted, by = rows[triples.triple(row)]

@@ -19,7 +19,7 @@ from actc.bench.rows import Row
 from actc.bench.sample.demo import Demo
 from actc.data.calibration import Calibration, Promised
 from actc.data.constraints import Constraints
-from actc.decide.plan import Decided
+from actc.decide.decide_sql import DecisionCounts
 
 MOST_RELATIONS = 30  # a longer table helps nobody on a terminal; the file has them all
 
@@ -175,7 +175,7 @@ def print_constraints(found: Constraints, out: Path | None) -> None:
         screen.print(f"Written: {out}. Edit the column use (hard, soft, no), and give it with --constraints.")
 
 
-def print_decided(decided: Decided, calibration: Calibration, out: str | Path) -> None:
+def print_decided(decided: DecisionCounts, calibration: Calibration, out: str | Path) -> None:
     """Print what became of the candidates of the largest relations, and of all."""
     thresholds, precision = calibration.thresholds, calibration.accepted_precision
     known = set(thresholds.relation_names)
@@ -195,8 +195,8 @@ def print_decided(decided: Decided, calibration: Calibration, out: str | Path) -
             f"{decided.candidates[strange].sum():,}): they get the default threshold, {_write_cut(thresholds.default)}."
         )
     accepted, candidates = decided.accepted.sum(), decided.candidates.sum()
-    if decided.held is not None:
-        screen.print(f"{decided.held.sum():,} candidates are held back by constraints; --all shows which.")
+    if decided.excluded is not None:
+        screen.print(f"{decided.excluded.sum():,} candidates are excluded by constraints; --all shows which.")
     screen.print(f"{accepted:,} of {candidates:,} candidates are accepted. Written: {out}")
     if precision is not None:
         low, middle, high = precision

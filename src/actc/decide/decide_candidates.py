@@ -1,16 +1,15 @@
 """Thresholds applied to any number of candidates, on an engine.
 
-One relational plan, the same on every engine: candidates joined with the cuts on their relation, the default for
-relations that have none; accepted where the score is at least the cut, but for what people said of single triples and
-what judges spoke of, which thresholds.json holds. Of what cannot be true together by the constraints
-there, the most probable alone (``together``). The output is complete or absent.
+The decisions are the same on every engine (``decide_sql``): a candidate is accepted where its score is at least the
+threshold of its relation, or the default threshold. Answers in thresholds.json come first. Of what cannot be true
+together by the constraints there, only the most probable is accepted. The output is complete or absent.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,12 +24,11 @@ from actc.data.files import TRIPLE, is_table, write_triples
 from actc.data.parts import Candidates, find_candidates, refuse_inside
 from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import Thresholds
-from actc.decide.plan import Decided, DecisionPlan
+from actc.decide.decide_sql import DecisionCounts, DecisionPlan
 from actc.errors import FileError, OptionError, check_choice, needing
 from actc.graph.formats import read_graph
 
-Engine = Callable[[DecisionPlan, Candidates, Path, Progress], Decided]
-"""Writes what the plan asks for to a path and counts; the path has a suffix for a file, none for a folder of parts."""
+ENGINES = ("duckdb", "spark")
 
 
 def decide_candidates(
@@ -48,7 +46,7 @@ def decide_candidates(
     graph: str | Path | None = None,
     overwrite: bool = False,
     progress: Progress = ignore_progress,
-) -> Decided:
+) -> DecisionCounts:
     """Write the accepted candidates (or all, with a column ``accepted``) and return counts by relation.
 
     What ``actc decide`` does; the output is complete or absent.
@@ -82,14 +80,12 @@ def decide_candidates(
     overwrite : bool
         Replace an output that is there already.
     progress : callable
-        Told how many more steps are done, of how many in all.
+        Gets how many more steps are done, and how many there are in all.
     """
     read = [one for one in (thresholds, constraints, graph) if isinstance(one, str | Path)]
-    if isinstance(thresholds, str | Path):
-        thresholds = Calibration.read(thresholds)
+    thresholds = Calibration.read(thresholds) if isinstance(thresholds, str | Path) else thresholds
+    constraints = Constraints.read(constraints) if isinstance(constraints, str | Path) else constraints
     exceptions = Exceptions()
-    if isinstance(constraints, str | Path):
-        constraints = Constraints.read(constraints)
     if isinstance(thresholds, Calibration):
         constraints = thresholds.constraints if constraints is None else constraints
         graph = thresholds.sources.graph if graph is None else graph
@@ -99,26 +95,44 @@ def decide_candidates(
     if master is not None and engine != "spark":
         raise OptionError(f"A master ({master}) goes with the engine spark only, not with {engine}.")
     used = Constraints() if constraints is None else constraints.used
+    graph = graph if len(used) else None
     plan = DecisionPlan(thresholds, curves, exceptions, keep_all, best_only, parse_memory(memory), master, used)
     paths = [candidates] if isinstance(candidates, str | Path) else list(candidates)
-    if any("://" in str(path) for path in (out, *paths)):
-        plan = plan if graph is None or not len(used) else replace(plan, facts=str(graph))
-        return _decide_remote(plan, engine, [str(path) for path in paths], str(out), overwrite, progress)
-    place = _place(out)
+    remote = ["://" in str(path) for path in (out, *paths)]
+    if any(remote) and engine != "spark":
+        raise OptionError(f"{out}, {paths[0]}: only the engine spark reads and writes addresses; give --engine spark.")
+    if any(remote) and not all(remote):
+        raise OptionError(f"{out}, {paths[0]}: write the candidates and the output both as addresses, or neither.")
+    run: Any = _load_engine(engine)
+    if any(remote):
+        plan = replace(plan, facts=None if graph is None else str(graph))
+        return run.run_remote(plan, list(map(str, paths)), str(out), overwrite, progress)  # type: ignore[no-any-return]
+    place = Path(out)
+    if not str(out).endswith(("/", os.sep)) and place.suffix and not is_table(place):
+        raise OptionError(f"{out}: end the name in .parquet, .tsv or .csv, or in / for a folder of Parquet parts.")
     refuse_inside(place, paths)
     refuse_inputs(place, [*read, graph])
     found = find_candidates(paths)
-    with deliver(place, overwrite) as unfinished, _facts_of(graph if len(used) else None) as facts:
-        plan = replace(plan, facts=facts)
-        decided = ENGINES[engine](plan, found, unfinished, progress)
-        if not len(decided):
+    with deliver(place, overwrite) as unfinished, _open_facts(graph) as facts:
+        counts: DecisionCounts = run.run(replace(plan, facts=facts), found, unfinished, progress)
+        if not len(counts):
             raise FileError(f"{found.layout.path}: there is no triple in the file.")
-    return decided
+    return counts
+
+
+def _load_engine(name: str) -> Any:
+    if name == "duckdb":
+        from actc.decide import duckdb_engine
+
+        return duckdb_engine
+    with needing("The engine spark", "pyspark", "spark"):
+        from actc.decide import spark_engine
+    return spark_engine
 
 
 @contextmanager
-def _facts_of(graph: str | Path | None) -> Iterator[Candidates | None]:
-    """Find the facts' files; a graph in another format than a table is read and written as one for the while."""
+def _open_facts(graph: str | Path | None) -> Iterator[Candidates | None]:
+    """Yield the files of facts; a graph that is no table is written as one for the time being."""
     if graph is None:
         yield None
     elif Path(graph).is_dir() or is_table(Path(graph)):
@@ -128,39 +142,3 @@ def _facts_of(graph: str | Path | None) -> Iterator[Candidates | None]:
             path = Path(folder) / "facts.parquet"
             write_triples(path, read_graph(graph).columns())
             yield find_candidates([path], TRIPLE)
-
-
-def _decide_remote(
-    plan: DecisionPlan, engine: str, urls: Sequence[str], out: str, overwrite: bool, progress: Progress
-) -> Decided:
-    if engine != "spark":
-        raise OptionError(f"{out}, {urls[0]}: only the engine spark reads and writes addresses; give --engine spark.")
-    if not all("://" in url for url in (out, *urls)):
-        raise OptionError(f"{out}, {urls[0]}: write the candidates and the output both as addresses, or neither.")
-    return _spark().run_remote(plan, urls, out, overwrite, progress)  # type: ignore[no-any-return]
-
-
-def _place(out: str | Path) -> Path:
-    place = Path(out)
-    if not str(out).endswith(("/", os.sep)) and place.suffix and not is_table(place):
-        raise OptionError(f"{out}: end the name in .parquet, .tsv or .csv, or in / for a folder of Parquet parts.")
-    return place
-
-
-def _run_duckdb(plan: DecisionPlan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
-    from actc.decide.duckdb_engine import run
-
-    return run(plan, candidates, out, progress)
-
-
-def _run_spark(plan: DecisionPlan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
-    return _spark().run(plan, candidates, out, progress)  # type: ignore[no-any-return]
-
-
-def _spark() -> Any:
-    with needing("The engine spark", "pyspark", "spark"):
-        from actc.decide import spark_engine as decide_spark
-    return decide_spark
-
-
-ENGINES: dict[str, Engine] = {"duckdb": _run_duckdb, "spark": _run_spark}

@@ -1,4 +1,4 @@
-"""The plan on one machine: DuckDB streams the parts through all cores in bounded memory."""
+"""Decisions on one machine: DuckDB streams the parts through all cores in bounded memory."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from actc.data.database import open_database, run_watched
 from actc.data.files import TRIPLE, copy_options, find_layout, quote
 from actc.data.parts import BAD_ROW, COLUMNS, Candidates, find_bad_row, find_unreadable_part
 from actc.data.progress import Progress
-from actc.decide.carry_out import carry_out
-from actc.decide.plan import EMPTY_NAME, UNNAMED, Decided, DecisionPlan
+from actc.decide.decide_sql import EMPTY_NAME, UNNAMED, DecisionCounts, DecisionPlan, Rows, carry_out
 from actc.errors import FileError, OptionError
 
 PART_BYTES = 256_000_000
@@ -24,11 +23,11 @@ TABBED = "regexp_matches(concat_ws('', CAST(head AS VARCHAR), relation, CAST(tai
 TABBED_NAME = "actc: tabbed name"
 
 
-def run(plan: DecisionPlan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
-    """Carry a plan out; see ``actc.decide.decide_candidates.Engine``."""
+def run(plan: DecisionPlan, candidates: Candidates, out: Path, progress: Progress) -> DecisionCounts:
+    """Write what the plan asks for to a path, which has a suffix for a file, none for a folder of parts; count."""
     with open_database() as connection:
         try:
-            return carry_out(plan, _Tables(connection, plan, candidates, out, progress))
+            return carry_out(plan, DuckdbTables(connection, plan, candidates, out, progress))
         except duckdb.OutOfMemoryException:
             raise OptionError(
                 f"{plan.memory / 1e9:g}GB of memory were not enough for this many candidates; allow more with --memory."
@@ -37,13 +36,17 @@ def run(plan: DecisionPlan, candidates: Candidates, out: Path, progress: Progres
             raise _explain(error, candidates, out) from None
 
 
-class _Tables:
-    """Tables in DuckDB, as :class:`actc.decide.plan.Tables` says."""
+class DuckdbTables:
+    """Tables in DuckDB, as :class:`actc.decide.decide_sql.Tables` describes them."""
 
     def __init__(
         self, connection: Any, plan: DecisionPlan, candidates: Candidates, out: Path, progress: Progress
     ) -> None:
         self._connection, self._candidates, self._out, self._progress = connection, candidates, out, progress
+        self._options = f"FORMAT parquet, FILE_SIZE_BYTES {PART_BYTES}, FILENAME_PATTERN 'part-{{i}}'"
+        if out.suffix:
+            self._options = copy_options(out)
+        self.forbidden = {UNNAMED: EMPTY_NAME} | ({TABBED: TABBED_NAME} if "QUOTE ''" in self._options else {})
         memory = plan.memory - OUTSIDE
         threads = max(1, min(os.cpu_count() or 1, memory // MEMORY_PER_THREAD))
         connection.execute(f"SET memory_limit='{memory}B'; SET threads={threads}")
@@ -65,33 +68,29 @@ class _Tables:
         self._connection.execute(f"CREATE TEMP TABLE {name} AS SELECT * FROM given")
         self._connection.unregister("given")
 
-    def fetch(self, query: str, span: tuple[int, int] | None = None) -> list[tuple[Any, ...]]:
+    def fetch(self, query: str, span: tuple[int, int] | None = None) -> Rows:
         def action() -> Any:
             return self._connection.execute(query).fetchall()
 
         share, stop = (lambda: self._connection.query_progress() / 100), self._connection.interrupt
         return action() if span is None else run_watched(action, share, stop, self._progress, span)  # type: ignore[no-any-return]
 
-    def write(self, plan: DecisionPlan, has_answers: bool, span: tuple[int, int]) -> None:
-        out, refused = self._out, {UNNAMED: EMPTY_NAME}
-        options = f"FORMAT parquet, FILE_SIZE_BYTES {PART_BYTES}, FILENAME_PATTERN 'part-{{i}}'"
-        if out.suffix:
-            options = copy_options(out)
-            refused |= {TABBED: TABBED_NAME} if "QUOTE ''" in options else {}
-        self.fetch(f"COPY ({plan.choose(has_answers, refused)}) TO {quote(str(out))} ({options})", span)
-        if plan.looks_back:
-            parts = [out] if out.suffix else sorted(out.iterdir())
-            layout = find_layout(parts[0])
-            places = (f"c{at}" if layout.delimiter else f'"{name}"' for at, name in enumerate(plan.columns))
-            columns = ", ".join(f'{place} AS "{name}"' for place, name in zip(places, plan.columns, strict=True))
-            self._connection.execute(f"CREATE TEMP VIEW written AS SELECT {columns} FROM {layout.source_of(parts)}")
+    def write(self, query: str, span: tuple[int, int]) -> None:
+        self.fetch(f"COPY ({query}) TO {quote(str(self._out))} ({self._options})", span)
+
+    def open_output(self, columns: tuple[str, ...]) -> None:
+        parts = [self._out] if self._out.suffix else sorted(self._out.iterdir())
+        layout = find_layout(parts[0])
+        places = (f"c{at}" if layout.delimiter else f'"{name}"' for at, name in enumerate(columns))
+        named = ", ".join(f'{place} AS "{name}"' for place, name in zip(places, columns, strict=True))
+        self._connection.execute(f"CREATE TEMP VIEW written AS SELECT {named} FROM {layout.source_of(parts)}")
 
     def find_bad_row(self, condition: str) -> FileError:
         return find_bad_row(self._connection, self._candidates, condition)
 
 
 def _explain(error: duckdb.Error, candidates: Candidates, out: Path) -> FileError:
-    """Say which row or part could not be read, or that the output could not be written."""
+    """Return an error that names the row or part that cannot be read, or the output that cannot be written."""
     if TABBED_NAME in str(error):
         return FileError(f"{out.name}: a name holds a tab or a line break, which the format cannot; write .parquet.")
     with open_database() as connection:

@@ -1,4 +1,4 @@
-"""The plan on a cluster, or on this machine: Spark SQL; but for what competes, no row passes through Python.
+"""Decisions on a cluster, or on this machine: Spark SQL; but for what competes, no row passes through Python.
 
 The executors need neither actc nor Python. Parts may lie anywhere that Spark can read; names with ``://`` are left to
 Spark, all others are files that every executor sees under the same name.
@@ -20,23 +20,24 @@ from actc.data.frames import call_columns
 from actc.data.parts import COLUMNS, Candidates, describe_bad_row
 from actc.data.progress import Progress
 from actc.data.spark_session import open_session, run_action
-from actc.decide.carry_out import carry_out
-from actc.decide.plan import EMPTY_NAME, UNNAMED, Decided, DecisionPlan
+from actc.decide.decide_sql import EMPTY_NAME, UNNAMED, DecisionCounts, DecisionPlan, Rows, carry_out
 from actc.errors import ActcError, FileError, OptionError
 
 NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"  # Java also reads 1d and 1f as numbers
 
 
-def run(plan: DecisionPlan, candidates: Candidates, out: Path, progress: Progress) -> Decided:
-    """Carry a plan out; see ``actc.decide.decide_candidates.Engine``."""
+def run(plan: DecisionPlan, candidates: Candidates, out: Path, progress: Progress) -> DecisionCounts:
+    """Write what the plan asks for to a folder of parts, and count."""
     if out.suffix:
         raise OptionError(f"{out.name}: Spark writes a folder of parts; give --out a name that ends in /.")
     with open_session(plan.master, plan.memory) as session:
         rows = _read_files(session, candidates)
-        return carry_out(plan, _Tables(session, plan, rows, out.resolve().as_uri(), progress))
+        return carry_out(plan, SparkTables(session, plan, rows, out.resolve().as_uri(), progress))
 
 
-def run_remote(plan: DecisionPlan, urls: Sequence[str], out: str, overwrite: bool, progress: Progress) -> Decided:
+def run_remote(
+    plan: DecisionPlan, urls: Sequence[str], out: str, overwrite: bool, progress: Progress
+) -> DecisionCounts:
     """Do the same with Parquet files and an output that Spark's file systems (hdfs://, s3a://) hold."""
     with open_session(plan.master, plan.memory) as session:
         with _read_errors(urls[0]):
@@ -47,15 +48,17 @@ def run_remote(plan: DecisionPlan, urls: Sequence[str], out: str, overwrite: boo
             raise FileError(f"{out} is there already; choose another name or give --overwrite.")
         unfinished = out.rstrip("/") + ".unfinished"
         files.delete(path(unfinished), True)
-        decided = carry_out(plan, _Tables(session, plan, rows, unfinished, progress))
+        decided = carry_out(plan, SparkTables(session, plan, rows, unfinished, progress))
         files.delete(path(out), True)
         if not files.rename(path(unfinished), path(out)):
             raise FileError(f"{unfinished} could not be renamed to {out}; it is complete, rename it yourself.")
     return decided
 
 
-class _Tables:
-    """Tables in Spark, as :class:`actc.decide.plan.Tables` says."""
+class SparkTables:
+    """Tables in Spark, as :class:`actc.decide.decide_sql.Tables` describes them."""
+
+    forbidden: Mapping[str, str] = {UNNAMED: EMPTY_NAME}
 
     def __init__(self, session: Any, plan: DecisionPlan, rows: Any, out: str, progress: Progress) -> None:
         self._session, self._rows, self._out, self._progress = session, rows, out, progress
@@ -70,19 +73,22 @@ class _Tables:
         # Through Arrow: other tables of Python's are made by a Python worker on an executor.
         self._session.createDataFrame(pyarrow.table(dict(columns))).createOrReplaceTempView(name)
 
-    def fetch(self, query: str, span: tuple[int, int] | None = None) -> list[tuple[Any, ...]]:
+    def fetch(self, query: str, span: tuple[int, int] | None = None) -> Rows:
         with _read_errors(self._out):
             table = self._session.sql(query)
             rows = table.collect() if span is None else run_action(self._session, table.collect, self._progress, span)
         return [tuple(row) for row in rows]
 
-    def write(self, plan: DecisionPlan, has_answers: bool, span: tuple[int, int]) -> None:
+    def write(self, query: str, span: tuple[int, int]) -> None:
         with _read_errors(self._out):
-            rows = self._session.sql(plan.choose(has_answers, {UNNAMED: EMPTY_NAME}))
+            rows = self._session.sql(query)
             try:
                 run_action(self._session, lambda: rows.write.parquet(self._out), self._progress, span)
             except Exception as error:
                 raise (self.find_bad_row(UNNAMED) if EMPTY_NAME in str(error) else error) from None
+
+    def open_output(self, columns: tuple[str, ...]) -> None:
+        with _read_errors(self._out):
             self._session.read.parquet(self._out).createOrReplaceTempView("written")
 
     def find_bad_row(self, condition: str) -> FileError:
@@ -118,14 +124,14 @@ def _rename(table: Any, names: dict[str, str]) -> Any:
     score = columns["score"]
     if dict(table.dtypes)[names["score"]] == "string":
         score = sql.when(score.rlike(NUMBER), score.try_cast("double"))
-    told = {"score": score.cast("double"), "relation": columns["relation"].cast("string"),
-            "text": columns["score"].cast("string"), "file": sql.input_file_name()}  # fmt: skip
-    return table.select(*(column.alias(name) for name, column in {**columns, **told}.items()))
+    columns |= {"text": columns["score"].cast("string"), "file": sql.input_file_name()}
+    columns |= {"score": score.cast("double"), "relation": columns["relation"].cast("string")}
+    return table.select(*(column.alias(name) for name, column in columns.items()))
 
 
 @contextmanager
 def _read_errors(place: str) -> Iterator[None]:
-    """Turn what Spark says about an unreadable part into one sentence."""
+    """Turn an error of Spark about an unreadable part into one sentence."""
     try:
         yield
     except ActcError:

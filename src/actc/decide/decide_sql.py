@@ -1,0 +1,304 @@
+"""Decisions on any number of candidates as one SQL text, which DuckDB and Spark run alike.
+
+Two passes over the candidates. The first reads relation and score alone, counts by relation and refuses what is no
+score; in Parquet these two columns are a small part of the bytes. The second decides and writes. In between, what
+competes under constraints is fetched and decided in memory: what shares a group with another candidate or a fact, and
+all candidates of relations whose constraint looks at each by itself (the class of an end, a mirror that must be there).
+Nothing else can be excluded, or exclude.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from actc.data.calibration import Exceptions
+from actc.data.constraints import Constraints
+from actc.data.curves import Curves
+from actc.data.parts import BAD_ROW, BAD_SCORE, Candidates
+from actc.data.triples import FloatArray, IntArray, Thresholds, as_vocabulary, encode_columns
+from actc.decide.conflicts import match_conflicts, resolve_conflicts
+from actc.errors import FileError
+
+Rows = list[tuple[Any, ...]]
+UNNAMED = "head IS NULL OR tail IS NULL"
+EMPTY_NAME = "actc: empty name"
+FINAL = ("person", "oracle")
+"""Whose answers no constraint excludes."""
+CROWDED = "HAVING count(*) > 1 AND min(is_fact) = 0"
+
+
+@dataclass(frozen=True)
+class DecisionPlan:
+    """What to do with the candidates; an engine carries it out.
+
+    Parameters
+    ----------
+    thresholds : Thresholds
+    curves : Curves or None
+        Where a column ``probability`` comes from.
+    exceptions : Exceptions
+        Triples that are decided by an answer, whatever their score.
+    keep_all : bool
+        Write rejected candidates too, with a column ``accepted``.
+    best_only : bool
+        Accept at most one tail for each head and relation: the one with the highest score, the first name among equals.
+    memory : int
+        Bytes that the engine may use.
+    master : str or None
+        Where Spark runs.
+    constraints : Constraints
+        What cannot be true together; those that are used.
+    facts : Candidates or str, optional
+        Files of facts, or the address of such for Spark, which candidates may contradict.
+    """
+
+    thresholds: Thresholds
+    curves: Curves | None = None
+    exceptions: Exceptions = field(default_factory=Exceptions)
+    keep_all: bool = False
+    best_only: bool = False
+    memory: int = 10**9
+    master: str | None = None
+    constraints: Constraints = field(default_factory=Constraints)
+    facts: Candidates | str | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the output."""
+        extra = {"probability": self.curves is not None, "accepted": self.keep_all}
+        return ("head", "relation", "tail", "score", "threshold", *(name for name in extra if extra[name]), "by")
+
+    @property
+    def counts_output(self) -> bool:
+        """Whether what is accepted is only known when it is written."""
+        return self.best_only or len(self.exceptions) > 0 or len(self.constraints) > 0
+
+    @property
+    def answers(self) -> dict[str, Any]:
+        """The table ``answer``: of single triples, accepted (1, 0; -1 by the score), who decided, and P(true).
+
+        A probability of -1 is that of the curve.
+        """
+        given = self.exceptions
+        names = {"head": given.heads, "relation": given.relations, "tail": given.tails, "who": given.by}
+        return {
+            **{name: np.array(texts, dtype=object) for name, texts in names.items()},
+            "accepted": np.array(given.accepted, dtype=np.int64),
+            "probability": np.array(given.probability, dtype=np.float64),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionCounts:
+    """How many candidates there were and how many were accepted, relation by relation.
+
+    Parameters
+    ----------
+    relation_names : tuple of str
+        The candidates' relations, sorted.
+    cuts : float array of shape (R,)
+        The threshold that applied to each.
+    candidates, accepted : int array of shape (R,)
+        How many candidates there were; how many of them were accepted.
+    excluded : int array of shape (R,), optional
+        How many constraints excluded, where there are any.
+    """
+
+    relation_names: tuple[str, ...]
+    cuts: FloatArray
+    candidates: IntArray
+    accepted: IntArray
+    excluded: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.relation_names)
+
+
+class Tables(Protocol):
+    """What an engine offers; it has the table ``candidate`` (head, relation, tail, score), and ``fact`` if need be."""
+
+    @property
+    def forbidden(self) -> Mapping[str, str]:
+        """Conditions that no written row may meet, each with the error that is raised otherwise."""
+
+    def put(self, name: str, columns: Mapping[str, Any]) -> None:
+        """Make a table of given columns."""
+
+    def fetch(self, query: str, span: tuple[int, int] | None = None) -> Rows:
+        """Return the rows of a query; progress goes over the span, in per cent."""
+
+    def write(self, query: str, span: tuple[int, int]) -> None:
+        """Write the rows of a query to the output."""
+
+    def open_output(self, columns: tuple[str, ...]) -> None:
+        """Make what was written the table ``written``."""
+
+    def find_bad_row(self, condition: str) -> FileError:
+        """Name the first candidate that meets a condition, and what is wrong with it."""
+
+
+def carry_out(plan: DecisionPlan, tables: Tables) -> DecisionCounts:
+    """Count, refuse what is no score, decide what competes, write, and count what was written."""
+    _put_thresholds(plan, tables)
+    counts = tables.fetch(
+        "SELECT relation, any_value(threshold) AS threshold, count(*) AS candidates, "
+        "count(*) FILTER (WHERE score >= threshold) AS accepted, "
+        f"count(*) FILTER (WHERE {BAD_SCORE}) AS bad FROM ({_join_thresholds(plan)}) j "
+        "GROUP BY relation ORDER BY relation",
+        (0, 20),
+    )
+    if any(name is None or bad for name, *_, bad in counts):
+        raise tables.find_bad_row(BAD_ROW)
+    answers, excluded = plan.answers, None
+    if len(plan.constraints):
+        answers, by_relation = _decide_contested(plan, _fetch_contested(plan, tables))
+        excluded = np.array([by_relation.get(name, 0) for name, *_ in counts], dtype=np.int64)
+    if len(answers["head"]):
+        tables.put("answer", answers)
+    tables.write(_select_output(plan, len(answers["head"]) > 0, tables.forbidden), (20, 100))
+    names, cuts, candidates, accepted, _ = zip(*counts, strict=True) if counts else ((),) * 5
+    if plan.counts_output:
+        tables.open_output(plan.columns)
+        where = "WHERE CAST(accepted AS BOOLEAN)" if plan.keep_all else ""
+        written: dict[str, int] = dict(tables.fetch(f"SELECT relation, count(*) AS n FROM written {where} GROUP BY relation"))
+        accepted = tuple(written.get(name, 0) for name in names)
+    n_candidates, n_accepted = (np.array(column, dtype=np.int64) for column in (candidates, accepted))
+    return DecisionCounts(names, np.array(cuts, dtype=np.float64), n_candidates, n_accepted, excluded)
+
+
+def _put_thresholds(plan: DecisionPlan, tables: Tables) -> None:
+    """Make the tables ``cut`` (its code says where in ``knot`` a relation's curve begins) and ``knot``."""
+    names = plan.thresholds.relation_names
+    codes = np.zeros(len(names), dtype=np.int64)
+    if plan.curves is not None:
+        known = as_vocabulary(plan.curves.relation_names)
+        codes = known.codes(names, default=len(known))
+        level, rise = plan.curves.probabilities.ravel(), plan.curves.rises.ravel()
+        tables.put("knot", {"knot": np.arange(len(level)), "level": level, "rise": rise})
+    cuts = plan.thresholds.cuts.astype(np.float64)
+    tables.put("cut", {"name": np.array(names, dtype=object), "cut": cuts, "code": codes})
+
+
+def _number(value: float) -> str:
+    """Return a number in SQL, to the last digit; infinity too."""
+    return f"CAST('{float(value)!r}' AS DOUBLE)"
+
+
+def _join_thresholds(plan: DecisionPlan) -> str:
+    code = 0 if plan.curves is None else len(plan.curves.relation_names)
+    return (
+        f"SELECT /*+ BROADCAST(k) */ c.head, c.relation, c.tail, c.score, coalesce(k.code, {code}) AS code, "
+        f"coalesce(k.cut, {_number(plan.thresholds.default)}) AS threshold "
+        "FROM candidate c LEFT JOIN cut k ON c.relation = k.name"
+    )
+
+
+def _select_output(plan: DecisionPlan, has_answers: bool, forbidden: Mapping[str, str]) -> str:
+    """Return the query of the second pass: the rows to write."""
+    joined = _join_thresholds(plan)
+    nothing = "CAST(NULL AS DOUBLE) AS given, CAST(NULL AS BIGINT) AS answer, 'method' AS decided_by"
+    rows = f"SELECT j.*, score >= threshold AS accepted, {nothing} FROM ({joined}) j"
+    if has_answers:
+        rows = (
+            "SELECT /*+ BROADCAST(a) */ j.*, "
+            "coalesce(nullif(a.accepted, -1) = 1, j.score >= j.threshold) AS accepted, "
+            f"nullif(a.probability, {_number(-1.0)}) AS given, nullif(a.accepted, -1) AS answer, "
+            f"coalesce(a.who, 'method') AS decided_by FROM ({joined}) j LEFT JOIN answer a ON "
+            "a.head = CAST(j.head AS STRING) AND a.relation = j.relation AND a.tail = CAST(j.tail AS STRING)"
+        )
+    accepted_only = rows if plan.keep_all else f"SELECT * FROM ({rows}) d WHERE accepted"
+    if plan.best_only:  # a tail that was called true comes first, and one that was called false last
+        answer = "CASE WHEN decided_by = 'method' THEN 1 ELSE coalesce(2 * answer, 1) END"
+        place = f"row_number() OVER (PARTITION BY head, relation ORDER BY {answer} DESC, score DESC, tail)"
+        columns = "head, relation, tail, score, code, threshold, given, decided_by"
+        rows = (
+            f"SELECT {columns}, (place = 1 AND accepted) accepted "
+            f"FROM (SELECT d.*, {place} AS place FROM ({accepted_only}) d) p"
+        )
+        accepted_only = rows if plan.keep_all else f"SELECT * FROM ({rows}) d WHERE accepted"
+    rows = accepted_only if plan.curves is None else _add_probability(plan.curves, accepted_only)
+    cases = " ".join(f"WHEN {condition} THEN raise_error('{error}')" for condition, error in forbidden.items())
+    named = {"head": f"CASE {cases} ELSE head END", "by": "decided_by"}
+    return f"SELECT {', '.join(f'{named.get(name, name)} AS {name}' for name in plan.columns)} FROM ({rows}) r"
+
+
+def _add_probability(curves: Curves, rows: str) -> str:
+    first, last = _number(0.0), _number(curves.knots - 1)
+    position = f"least(greatest((score - {_number(curves.low)}) * {_number(curves.scale)}, {first}), {last})"
+    return (
+        "SELECT /*+ BROADCAST(k) */ p.*, coalesce(given, level + (position - floor(position)) * rise) AS probability "
+        f"FROM (SELECT d.*, {position} AS position FROM ({rows}) d) p "
+        f"JOIN knot k ON k.knot = p.code * {curves.knots} + CAST(floor(p.position) AS BIGINT)"
+    )
+
+
+def _fetch_contested(plan: DecisionPlan, tables: Tables) -> Rows:
+    """Fetch what competes, candidates and facts: is_fact, head, relation, tail, score."""
+    rules = plan.constraints
+    hard = [one for one in rules.of("symmetric", "inverse") if one.use == "hard"]
+    classes, disjoint, types = rules.of("domain", "range"), rules.of("disjoint"), rules.of("type")
+    marked = {
+        "by_head": {one.relation for one in rules.of("functional")},
+        "by_tail": {one.relation for one in rules.of("inverse-functional")},
+        "by_pair": {name for one in rules.of("asymmetric", "not-both") for name in one.key[1:]},
+        "whole": {name for one in (*hard, *(types if disjoint else ())) for name in one.key[1:]}
+        | {one.relation for one in classes},
+        "whole_facts": {one.relation for one in (*types, *rules.of("subclass")) if classes or disjoint},
+    }
+    names = rules.relations
+    flags = {mark: np.array([name in of_it for name in names], dtype=np.int64) for mark, of_it in marked.items()}
+    tables.put("rule", {"relation": np.array(names, dtype=object), **flags})
+    named = (
+        "SELECT 0 AS is_fact, CAST(c.head AS STRING) AS head, c.relation, CAST(c.tail AS STRING) AS tail, c.score "
+        "FROM candidate c WHERE c.head IS NOT NULL AND c.tail IS NOT NULL"
+    )
+    if plan.facts is not None:
+        named += " UNION ALL SELECT 1 AS is_fact, f.head, f.relation, f.tail, CAST(NULL AS DOUBLE) AS score FROM fact f"
+    columns = ", ".join(f"r.{mark}" for mark in marked)
+    rows = f"SELECT /*+ BROADCAST(r) */ n.*, {columns} FROM ({named}) n JOIN rule r ON r.relation = n.relation"
+    low, high = "least(head, tail)", "greatest(head, tail)"
+    return tables.fetch(
+        "SELECT b.is_fact, b.head, b.relation, b.tail, max(b.score) AS score "
+        f"FROM (SELECT x.*, {low} AS low, {high} AS high FROM ({rows}) x) b "
+        f"LEFT JOIN (SELECT relation, head FROM ({rows}) x WHERE by_head = 1 GROUP BY relation, head {CROWDED}) h "
+        "ON h.relation = b.relation AND h.head = b.head "
+        f"LEFT JOIN (SELECT relation, tail FROM ({rows}) x WHERE by_tail = 1 GROUP BY relation, tail {CROWDED}) t "
+        "ON t.relation = b.relation AND t.tail = b.tail "
+        f"LEFT JOIN (SELECT {low} AS low, {high} AS high FROM ({rows}) x WHERE by_pair = 1 "
+        f"GROUP BY {low}, {high} {CROWDED}) p ON b.by_pair = 1 AND p.low = b.low AND p.high = b.high "
+        "WHERE h.head IS NOT NULL OR t.tail IS NOT NULL OR p.low IS NOT NULL OR b.head = b.tail "
+        "OR b.whole = 1 OR b.whole_facts * b.is_fact = 1 GROUP BY b.is_fact, b.head, b.relation, b.tail"
+    )
+
+
+def _decide_contested(plan: DecisionPlan, rows: Rows) -> tuple[dict[str, Any], dict[str, int]]:
+    """Decide what competes; return the table ``answer`` with it, and how many of each relation are excluded."""
+    known, heads, relations, tails, scores = zip(*rows, strict=True) if rows else ((),) * 5
+    named, is_fact = encode_columns(heads, relations, tails), np.array(known, dtype=np.int64) == 1
+    triples = named.take(~is_fact).with_scores(np.array(scores, dtype=np.float64)[~is_fact])
+    count = len(triples)
+    p, bars, accepted = np.full(count, 0.5), np.zeros(count), plan.thresholds.decide(triples)
+    if plan.curves is not None:
+        p, bars = plan.curves.of(triples), plan.curves.bars(plan.thresholds)[plan.curves.codes(triples)]
+    answer, who, given = np.full(count, -1), np.full(count, "method", dtype=object), np.full(count, -1.0)
+    before = plan.answers
+    there = triples.rows_of(encode_columns(before["head"], before["relation"], before["tail"]))
+    at, matched = there[there >= 0], {name: column[there >= 0] for name, column in before.items()}
+    answer[at], who[at], given[at] = matched["accepted"], matched["who"], matched["probability"]
+    accepted[at] = matched["accepted"] == 1
+    if plan.curves is not None:
+        p[at] = matched["probability"]
+    final = np.where(np.isin(who, FINAL), answer, -1)
+    conflicts = match_conflicts(plan.constraints, triples, named.take(is_fact))
+    found = resolve_conflicts(conflicts, triples, triples.scores, p, accepted, final, bars)
+    excluded, coupled = accepted & ~found.accepted, found.contested & (final < 0)
+    answer[excluded], who[excluded], given[coupled] = 0, "constraint", found.probability[coupled]
+    kept, rest = coupled | (answer >= 0), there < 0
+    decided = {**triples.take(kept).columns(), "who": who[kept], "accepted": answer[kept], "probability": given[kept]}
+    answers = {name: np.append(before[name][rest], column) for name, column in decided.items()}
+    counts = np.bincount(triples.relations[excluded], minlength=len(triples.relation_names))
+    return answers, dict(zip(triples.relation_names, counts.tolist(), strict=True))
