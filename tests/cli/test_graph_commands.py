@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-from actc.cli.graph_commands import COMMANDS
 from actc.data.files import read_scored, write_triples
 from tests.cli.test_cli import actc, refused
 from tests.complete.small_graph import make_graph
@@ -102,7 +101,3 @@ def test_without_the_extra_a_command_says_what_to_install(missing, words, extra,
     code = f"import sys; sys.modules[{missing!r}] = None; {run}"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=False)
     refused(result, f"pip install '{extra}'")
-
-
-def test_every_graph_command_has_an_example():
-    assert all("Example" in command.epilog for command in COMMANDS)

@@ -262,13 +262,11 @@ def test_commands_close_the_session_and_refused_ones_change_none_of_its_files(ma
             assert not list((home / "s").glob("*-wal")), line
         before = fingerprint(home)
         for line in (
-            "annotate s --title T --annotator \udcff --no-browser",
-            "annotate s --title T --reasons nonsense --no-browser",
-            "annotate s --title T --names nowhere.tsv --no-browser",
-            f"annotate s --title T --names some.tsv --annotator Eve --port {port} --no-browser",
-            "annotate s --annotator owner --title T --no-browser",
+            "annotate s --guidelines some.tsv --annotator \udcff --no-browser",
+            "annotate s --guidelines some.tsv --names nowhere.tsv --no-browser",
+            f"annotate s --guidelines some.tsv --names some.tsv --annotator Eve --port {port} --no-browser",
+            "annotate s --annotator owner --guidelines some.tsv --no-browser",
             "audit s --count 0",
-            "audit s --count 2 --annotator \udcff",
             "export s --labels new/labels.tsv",
             "import s nowhere.tsv",
             "judge s --program true --which nonsense",

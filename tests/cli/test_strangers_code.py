@@ -1,4 +1,4 @@
-"""Nothing that a file names, and nothing that lies in the working folder, is run; only --method names code."""
+"""Nothing that a file names, and nothing that lies in the working folder, is run; only the options of a method do."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ def test_a_method_of_one_s_own_is_found_by_the_option(home):
     (home / "own.py").write_text(OWN)
     actc("calibrate", "scores.tsv", "--labels", "labels.tsv", "--method", "own:mine", "--quiet")
     assert json.loads((home / "thresholds.json").read_text())["method"] == "own:mine"
-    assert "--method own:mine" in actc("report", "thresholds.json", "--quiet", code=2)
-    actc("report", "thresholds.json", "--method", "own:mine", "--quiet")
+    assert "--allow-method own:mine" in actc("report", "thresholds.json", "--quiet", code=2)
+    actc("--allow-method", "own:mine", "report", "thresholds.json", "--quiet")
 
 
 @pytest.mark.long
@@ -112,8 +112,8 @@ def test_a_session_with_a_method_of_one_s_own_goes_on_with_the_option(home):
     (home / "own.py").write_text(OWN)
     actc("start", "s", "scores.tsv", "--method", "own:mine", "--quiet")
     assert Session(home / "s").settings.method == "own:mine"
-    assert "--method own:mine" in actc("export", "s", "--thresholds", "t.json", "--quiet", code=2)
-    actc("export", "s", "--method", "own:mine", "--thresholds", "t.json", "--quiet")
+    assert "--allow-method own:mine" in actc("export", "s", "--thresholds", "t.json", "--quiet", code=2)
+    actc("--allow-method", "own:mine", "export", "s", "--thresholds", "t.json", "--quiet")
 
 
 def test_a_name_never_imports():

@@ -7,7 +7,6 @@ import time
 import pytest
 
 import actc
-from actc.cli.show_session import print_judge_run
 from actc.data.files import write_scored
 from actc.errors import ActcError
 from actc.session import Settings, ask_server
@@ -64,7 +63,7 @@ def test_nothing_is_asked_twice_and_no_key_is_on_the_disk(tmp_path, mode, capfd)
             try:
                 given = {"url": server.url, "model": "small", "key_from": "MODEL_KEY", "which": "all", "count": COUNT}
                 runs.append(actc.judge_triples(tmp_path / "session", jobs=1, retries=RETRIES, **given))
-                print_judge_run(runs[-1])
+                print("\n".join(runs[-1].sentences()))
             except ActcError as error:
                 printed += str(error)
     if runs:

@@ -1,6 +1,6 @@
-"""The commands that show, find thresholds and decide: demo, methods, calibrate, decide; parse, call, print.
+"""The commands that show, find thresholds, decide and compare: demo, methods, calibrate, decide, bench, paper.
 
-A command's options bear the names of its library function's keywords, and are passed on as they come.
+A command parses, calls and prints. Its options have the names of its library function's keywords.
 """
 
 from __future__ import annotations
@@ -13,51 +13,47 @@ import click
 from actc.cli.parts import (
     PATH,
     claim_output,
+    command,
     constraint_options,
-    examples,
+    guarantee_options,
+    import_from_here,
     method_option,
     overwrite_option,
     progress_bar,
-    promise_options,
-    quiet_option,
+    seed_option,
 )
+from actc.errors import OptionError
 
 
-@click.command("demo", epilog=examples("actc demo", "actc demo --out my-demo --repeats 30"))
+@command("demo", "actc demo", "actc demo --out my-demo")
 @click.option("--out", type=PATH, default=Path("actc-demo"), show_default=True, help="A folder.")
 @click.option("--repeats", default=10, show_default=True, help="How often to repeat the comparison.")
 @overwrite_option
-@quiet_option
-def demo_command(out: Path, repeats: int, overwrite: bool, quiet: bool) -> None:
+def demo_command(out: Path, repeats: int, overwrite: bool) -> None:
     """Do the whole job on the packaged sample and show what answers bring."""
     from actc.bench.sample.demo import run_demo
     from actc.cli.show import print_demo
 
     claim_output(out, overwrite=overwrite, folder=True)
-    with progress_bar("Repeats", quiet) as advance:
+    with progress_bar("Repeats") as advance:
         demo = run_demo(out, repeats=repeats, progress=advance)
-    if not quiet:
-        print_demo(demo)
+    print_demo(demo)
 
 
-@click.command("methods", epilog=examples("actc methods"))
-@quiet_option
-def methods_command(quiet: bool) -> None:
+@command("methods", "actc methods")
+def methods_command() -> None:
     """List every method with one line on what it is."""
     from actc.cli.show import print_methods
     from actc.methods.named import METHODS
 
-    if not quiet:
-        print_methods(METHODS)
+    print_methods(METHODS)
 
 
-@click.command(
+@command(
     "calibrate",
-    epilog=examples(
-        "actc calibrate scores.tsv --labels labels.tsv --method actc-lr-rndm --out thresholds.json",
-        "actc calibrate parts/ --labels labels.tsv --method pooled --out thresholds.json",
-        "actc calibrate scores.tsv --labels labels.tsv --precision 0.9 --confidence 0.95",
-    ),
+    "actc calibrate scores.tsv --labels labels.tsv --method actc-lr-rndm --out thresholds.json",
+    "actc calibrate parts/ --labels labels.tsv --method pooled --out thresholds.json",
+    "actc calibrate scores.tsv --labels labels.tsv --precision 0.9 --confidence 0.95",
 )
 @click.argument("scores", type=PATH)
 @click.option("--labels", type=PATH, help="Judged triples: head, relation, tail, label (1 or 0).")
@@ -69,36 +65,31 @@ def methods_command(quiet: bool) -> None:
     show_default=True,
     help="How the labelled were picked: as their columns say (unknown), or by a random draw, in your name (random).",
 )
-@promise_options()
+@guarantee_options
 @constraint_options
 @click.option("--out", type=PATH, default=Path("thresholds.json"), show_default=True)
 @overwrite_option
-@quiet_option
-def calibrate_command(scores: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
+def calibrate_command(scores: Path, out: Path, overwrite: bool, **options: Any) -> None:
     """Find thresholds from scores and the answers that there are.
 
     SCORES holds the candidates: head, relation, tail, score. Labels are for some of them. With --precision, the
-    thresholds keep a promise (pooled methods only).
+    thresholds guarantee it (pooled methods only).
 
     Of more than a million candidates a random sample is used, and those with labels.
     """
     from actc.cli.show import print_calibration
     from actc.decide.calibrate import calibrate
 
-    read = (scores, *(options[name] for name in ("labels", "known", "constraints", "graph")))
-    claim_output(out, overwrite=overwrite, inputs=read)
-    calibration = calibrate(scores, out=out, **options)
-    if not quiet:
-        print_calibration(calibration, out)
+    inputs = (scores, *(options[name] for name in ("labels", "known", "constraints", "graph")))
+    claim_output(out, overwrite=overwrite, inputs=inputs)
+    print_calibration(calibrate(scores, out=out, **options), out)
 
 
-@click.command(
+@command(
     "decide",
-    epilog=examples(
-        "actc decide thresholds.json candidates.parquet --out accepted.tsv",
-        "actc decide thresholds.json parts/ more.parquet --out accepted/ --memory 4GB",
-        "actc decide thresholds.json /shared/parts --out /shared/accepted --engine spark --master spark://host:7077",
-    ),
+    "actc decide thresholds.json candidates.parquet --out accepted.tsv",
+    "actc decide thresholds.json parts/ more.parquet --out accepted/ --memory 4GB",
+    "actc decide thresholds.json /shared/parts --out /shared/accepted --engine spark --master spark://host:7077",
 )
 @click.argument("thresholds", type=PATH)
 @click.argument("candidates", nargs=-1, required=True)
@@ -110,8 +101,7 @@ def calibrate_command(scores: Path, out: Path, overwrite: bool, quiet: bool, **o
 @click.option("--memory", default="1GB", show_default=True, help="How much memory to use at most.")
 @click.option("--engine", default="duckdb", show_default=True, help="duckdb, or spark.")
 @click.option("--master", help="Spark's address, such as spark://host:7077. [default: this machine]")
-@quiet_option
-def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, quiet: bool, **options: Any) -> None:
+def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, **options: Any) -> None:
     """Accept or reject any number of scored candidates.
 
     CANDIDATES are files or folders of files, all laid out alike: head, relation, tail, score. The output is complete
@@ -122,10 +112,119 @@ def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, quie
     from actc.decide.decide_candidates import decide_candidates
 
     calibration = Calibration.read(thresholds)
-    with progress_bar("Deciding", quiet) as advance:
+    with progress_bar("Deciding") as advance:
         decided = decide_candidates(calibration, candidates, out, progress=advance, **options)
-    if not quiet:
-        print_decided(decided, calibration, out)
+    print_decided(decided, calibration, out)
 
 
-COMMANDS = [demo_command, methods_command, calibrate_command, decide_command]
+@command(
+    "bench",
+    "actc bench scores/codex-s/complex --repeats 20 --out rows.csv",
+    "actc bench scores/*/* --method actc-lr-rndm --method 'actc-gp-rndm:n=50,soft=true' --budget 1,10,100",
+)
+@click.argument("folders", nargs=-1, required=True, type=PATH)
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    callback=import_from_here,
+    help="A method, with options if wanted; repeatable. [default: all]",
+)
+@click.option(
+    "--budget", "budgets", multiple=True, help="Annotations, such as 1,2,5; repeatable. [default: the paper's]"
+)
+@click.option("--repeats", default=20, show_default=True, help="How often to draw anew.")
+@seed_option(12345)
+@click.option("--draws", default="numpy", show_default=True, help="numpy, or the authors' own stream: authors.")
+@click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
+@click.option("--raw", is_flag=True, help="Leave scores outside [0, 1] as they are instead of squashing them.")
+@click.option(
+    "--metric", "metrics", multiple=True, help="A metric beside accuracy and F1: precision, recall; repeatable."
+)
+@click.option("--out", type=PATH, help="Write tidy rows to this CSV file; started again, an interrupted run goes on.")
+@overwrite_option
+def bench_command(
+    folders: tuple[Path, ...],
+    methods: tuple[str, ...],
+    budgets: tuple[str, ...],
+    raw: bool,
+    overwrite: bool,
+    **options: Any,
+) -> None:
+    """Compare methods on folders of scored, labelled triples.
+
+    A FOLDER holds valid.tsv and test.tsv (or .tsv.gz, .csv, .parquet): head, relation, tail, score, label; and
+    train.tsv, if there, without labels. Thresholds are found on valid and scored on test.
+    """
+    from actc.bench.cells import CellFolder
+    from actc.bench.runs import further_metrics, run_experiment
+    from actc.cli.show import print_rows
+    from actc.methods.named import METHODS
+
+    claim_output(options["out"], overwrite=overwrite, inputs=folders)
+    cells = [CellFolder(folder) for folder in folders]
+    known = all(cell.has_known for cell in cells)
+    usable = [name for name, method in METHODS.items() if known or method.reads == "pool"]
+    chosen = [name for text in methods for name in split_methods(text)] or usable
+    with progress_bar("Repeats") as advance:
+        rows = run_experiment(cells, chosen, parse_budgets(budgets), squash=not raw, progress=advance, **options)
+    print_rows(rows, further_metrics(options["metrics"]))
+
+
+@command(
+    "paper",
+    "actc paper",
+    "actc paper --quick --only table-avg --only figure-budgets-s --out look",
+    "actc paper --method mymodule:my_method",
+    "actc paper --from actc-paper/rows.csv",
+)
+@click.option("--quick", is_flag=True, help="CoDEx-S alone and at most 10 repeats: a look, not a measurement.")
+@click.option("--only", "items", multiple=True, help="A table or figure, such as table-avg; repeatable. [default: all]")
+@click.option("--out", type=PATH, default=Path("actc-paper"), show_default=True)
+@click.option("--from", "rows", type=PATH, help="Draw everything from these rows; run nothing.")
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    callback=import_from_here,
+    help="A further method to set beside the paper's; repeatable.",
+)
+@click.option("--repeats", default=100, show_default=True, help="How often to draw anew.")
+@click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
+@overwrite_option
+def paper_command(items: tuple[str, ...], out: Path, methods: tuple[str, ...], overwrite: bool, **options: Any) -> None:
+    """Make every table and figure of the paper, measured, beside the published numbers.
+
+    CoDEx and the scores come from the checkout that this runs in; ACTC_DATA names a folder of other tables. Rows are
+    kept in OUT/rows.csv as they come: with --overwrite an interrupted run goes on where it stopped.
+    """
+    from actc.bench.paper.run import run_paper
+    from actc.cli.show import print_paper
+
+    claim_output(out, overwrite=overwrite, folder=True)
+    own = [name for text in methods for name in split_methods(text)]
+    with progress_bar("Repeats") as advance:
+        page = run_paper(out, items=items, own_methods=own, progress=advance, **options)
+    print_paper(page)
+
+
+def split_methods(text: str) -> list[str]:
+    """Split ``a,b:n=5,soft=true,c`` at the commas between methods, not at those between a method's options."""
+    methods: list[str] = []
+    for part in text.split(","):
+        if "=" in part and ":" not in part and methods:
+            methods[-1] += "," + part
+        else:
+            methods.append(part.strip())
+    return methods
+
+
+def parse_budgets(texts: tuple[str, ...]) -> list[int]:
+    """Read ``1,2,5`` as whole numbers; an empty list means the default ones."""
+    parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+    for part in parts:
+        if not part.isdigit():
+            raise OptionError(
+                f"--budget: {part!r} is no number of answers; write whole numbers from 0 on, such as 1,2,5."
+            )
+    return [int(part) for part in parts]

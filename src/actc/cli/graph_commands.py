@@ -1,59 +1,88 @@
-"""The commands of a graph's engineer: candidates, complete, convert; parse, call, print."""
+"""The commands about graphs: candidates, evidence, constraints, complete, check, convert, publish, withdraw."""
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import Field
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
-from actc.cli.graph_argument import takes_graph
 from actc.cli.parts import (
     PATH,
     base_option,
     claim_output,
-    examples,
+    command,
+    credential_options,
+    graph_option,
+    import_from_here,
     overwrite_option,
     progress_bar,
-    quiet_option,
-    say,
+    seed_option,
 )
-from actc.cli.run_options import RunCommand, run_options
+from actc.complete.plan import Goal, default_of, flag, options_of
+from actc.errors import OptionError
+
+BESIDE = ".graph.nt"
+"""What is added to the name of the output for the file that a store is read into."""
 
 
-@click.command(
-    "convert",
-    epilog=examples(
-        "actc convert graph.nt --base http://www.wikidata.org/entity/ --base http://www.wikidata.org/prop/direct/ "
-        "--out graph.qs",
-        "actc convert sparql:http://localhost:7878/query --graph http://example.org/kg --out graph.tsv",
-    ),
-)
-@takes_graph
-@click.option("--out", type=PATH, required=True, help="Where to write; the ending names the format.")
-@click.option("--from", "source", help="The format of GRAPH, where its name does not say it.")
-@click.option("--to", "target", help="The format to write: tsv, ntriples, turtle, quickstatements and others.")
-@base_option
-@overwrite_option
-@quiet_option
-def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
-    """Write a GRAPH in another format."""
-    from actc.graph.formats import convert_graph
+def takes_graph(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the argument GRAPH, a file or a store, and options for stores; the command gets a path."""
 
-    claim_output(out, overwrite=overwrite, inputs=(graph,))
-    found = convert_graph(graph, out, **options)
-    sizes = f"{len(found)} triples, {len(found.entity_names)} entities, {len(found.relation_names)} relations"
-    say(quiet, *found.notes, f"{out}: {sizes}.")
+    @wraps(command)
+    def run(graph: str, graphs: tuple[str, ...], key_from: str | None, user_from: str | None, **options: Any) -> Any:
+        from actc.graph.client import Store, is_store
+
+        if is_store(graph):
+            store = Store.of(graph, key_from, user_from)
+            with _fetch(store, graphs, options.get("out"), options.get("overwrite")) as path:
+                return command(graph=path, **options)
+        given = {"--graph": graphs, "--key-from": key_from, "--user-from": user_from}
+        for name in (name for name, value in given.items() if value):
+            raise OptionError(f"{name} is for stores; {graph} is a file.")
+        return command(graph=Path(graph), **options)
+
+    return click.argument("graph")(graph_option(credential_options(run)))
 
 
-@click.command(
+@contextmanager
+def _fetch(store: Any, graphs: tuple[str, ...], out: Path | None, overwrite: bool | None) -> Iterator[Path]:
+    """Read a store into a file beside the output; it stays where the output is a folder, which may be gone on with."""
+    from actc.graph.read_sparql import fetch_graph
+
+    with tempfile.TemporaryDirectory(prefix="actc-") as folder:
+        path = Path(folder) / f"graph{BESIDE}"
+        if out is not None:
+            if overwrite is not None and not out.is_dir():
+                claim_output(out, overwrite=overwrite)  # before long work; the command itself asks again
+            path = Path(f"{out if out.name else out.absolute()}{BESIDE}")  # "." has no name
+            claim_output(path, overwrite=overwrite is not False)  # a command without --overwrite goes on in its folder
+        try:
+            with progress_bar("Triples") as advance:
+                notes = fetch_graph(store, path, graphs, progress=advance)
+            _print(*notes)
+            yield path
+        finally:
+            if out is not None and not out.is_dir():
+                path.unlink(missing_ok=True)
+
+
+def _print(*lines: str) -> None:
+    for line in lines:
+        click.echo(line)
+
+
+@command(
     "candidates",
-    epilog=examples(
-        "actc candidates graph.tsv --out candidates.parquet",
-        "actc candidates graph.tsv --evidence --out candidates.parquet",
-        "actc candidates graph.tsv --model model --best 5 --out candidates.parquet",
-        "actc candidates graph.tsv --model model --relation P27 --any-entity --out candidates.tsv",
-    ),
+    "actc candidates graph.tsv --out candidates.parquet",
+    "actc candidates graph.tsv --evidence --out candidates.parquet",
+    "actc candidates graph.tsv --model model --best 5 --out candidates.parquet",
+    "actc candidates graph.tsv --model model --relation P27 --any-entity --out candidates.tsv",
 )
 @takes_graph
 @click.option(
@@ -81,10 +110,7 @@ def convert_command(graph: Path, out: Path, overwrite: bool, quiet: bool, **opti
 @base_option
 @click.option("--trust", is_flag=True, help="Allow reading a pickle, which can run any code in it.")
 @overwrite_option
-@quiet_option
-def candidates_command(
-    graph: Path, model: Path | None, out: Path, overwrite: bool, quiet: bool, **options: Any
-) -> None:
+def candidates_command(graph: Path, model: Path | None, out: Path, overwrite: bool, **options: Any) -> None:
     """Propose facts that the GRAPH does not hold: by its rules, by a model, or both.
 
     A model's run that is cut off goes on where it stopped when it is started again.
@@ -92,29 +118,132 @@ def candidates_command(
     from actc.complete.propose import propose_candidates
 
     claim_output(out, overwrite=overwrite, inputs=(model, graph, options["held"]))
-    with progress_bar("Questions" if model else "Rules", quiet, late=True) as advance:
+    with progress_bar("Questions" if model else "Rules", late=True) as advance:
         proposed = propose_candidates(graph, out, model=model, progress=advance, **options)
-    said = f"{out}: {proposed.candidates} candidates"
-    if options["evidence"]:
-        said += "; their scores are log-odds, for --method pooled-evidence"
-    say(quiet, *proposed.notes, f"{said}.")
+    scored = "; their scores are log-odds, for --method pooled-evidence" if options["evidence"] else ""
+    _print(*proposed.notes, f"{out}: {proposed.candidates} candidates{scored}.")
 
 
-@click.command(
+@command(
+    "evidence",
+    "actc evidence graph.tsv candidates.tsv --held held-scores.tsv --out evidence.parquet",
+    "actc evidence graph.tsv candidates.tsv --held held.tsv --scores one.tsv --scores two.tsv --out evidence.tsv",
+    "actc evidence graph.tsv candidates.parquet --out evidence/ --memory 4GB",
+    "actc evidence /shared/graph.tsv /shared/new.parquet --out /shared/evidence --engine spark "
+    "--master spark://host:7077",
+)
+@takes_graph
+@click.argument("candidates", type=PATH)
+@click.option("--out", type=PATH, required=True, help="A .tsv, .csv or .parquet file, or a folder of parts.")
+@click.option(
+    "--held",
+    type=PATH,
+    help="Facts that the model was not trained on, with its scores. [default: the graph's own facts, scores left out]",
+)
+@click.option(
+    "--scores", multiple=True, type=PATH, help="A further model's scores of candidates and holdout facts; repeatable."
+)
+@base_option
+@click.option("--memory", default="2GB", show_default=True, help="How much the engine may use.")
+@click.option("--engine", default="duckdb", show_default=True, help="duckdb, or spark, which writes a folder.")
+@click.option("--master", help="Spark's address, such as spark://host:7077. [default: this machine]")
+@overwrite_option
+def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, **options: Any) -> None:
+    """Score candidates by all that the graph says of them.
+
+    The score of the CANDIDATES becomes log-odds by score and evidence; one column per piece of evidence follows.
+    """
+    from actc.evidence.from_files import add_evidence
+
+    inputs = [path for path in (graph, candidates, options["held"], *options["scores"]) if path is not None]
+    claim_output(out, overwrite=overwrite, inputs=inputs, folder=not out.suffix)
+    with progress_bar("Evidence") as advance:
+        added = add_evidence(
+            graph, candidates, out, progress=lambda done, total, name: advance(1, 2 * total), overwrite=True, **options
+        )
+    unknown = "how many of them are true is unknown before any answer"
+    learnt = f"learnt from {added.scorer.model.holdout} holdout facts"
+    _print(*added.notes, f"{out}: {len(added.candidates)} candidates; {unknown}; {learnt}.")
+
+
+@command(
+    "constraints",
+    "actc constraints graph.tsv --out constraints.tsv",
+    "actc constraints graph.nt --from shapes.ttl --no-learn --out constraints.tsv",
+)
+@takes_graph
+@click.option("--from", "source", type=PATH, help="More of them: RDF (RDFS, OWL, shapes, Wikidata's), or such a table.")
+@click.option("--learn/--no-learn", default=True, show_default=True, help="Learn what nearly all of the graph keeps.")
+@click.option("--out", type=PATH, help="Write a table to be edited: .tsv.")
+@base_option
+@overwrite_option
+def constraints_command(graph: Path, out: Path | None, overwrite: bool, **options: Any) -> None:
+    """List what cannot be true together in a GRAPH: declared constraints and learnt ones.
+
+    Edit the column use of the table: hard is never violated by what is accepted, soft is evidence, no is nothing. Then
+    give the table to calibrate, decide, start or complete with --constraints.
+    """
+    from actc.cli.show import print_constraints
+    from actc.decide.find_constraints import find_constraints
+
+    claim_output(out, overwrite=overwrite, inputs=(graph, options["source"]))
+    print_constraints(find_constraints(graph, out=out, **options), out)
+
+
+KINDS: dict[str, Any] = {
+    "Path | None": PATH,
+    "tuple[Path, ...]": PATH,
+    "int": int,
+    "int | None": int,
+    "float": float,
+    "float | None": float,
+}
+"""Types of fields of a run's configuration that are no texts, and those of their options."""
+SHARED: dict[str, Callable[..., Any]] = {"base": base_option, "seed": seed_option()}
+"""Options that other commands have too."""
+MORE = [one.name for one in options_of("missing") if one.metadata["more"]] + ["graphs", "key_from", "user_from"]
+
+
+def run_options(goal: Goal) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options of a run to a command: the fields of its configuration."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for one in reversed(options_of(goal)):
+            command = (SHARED.get(one.name) or _option(one, goal))(command)
+        return click.option("--out", type=PATH, required=True, help="A folder.")(command)
+
+    return add
+
+
+def _option(one: Field[Any], goal: Goal) -> Callable[..., Any]:
+    """Return the option that a field is."""
+    text, default = one.metadata["help"], default_of(one, goal)
+    if isinstance(default, bool):
+        name = f"--{one.name}/--no-{one.name}" if default else flag(one)
+        return click.option(name, is_flag=True, default=default, help=text)
+    return click.option(
+        flag(one),
+        type=KINDS.get(str(one.type), str),
+        default=default,
+        multiple=default == (),
+        show_default=default not in (None, ()),
+        callback=import_from_here if one.name == "method" else None,
+        help=text,
+    )
+
+
+@command(
     "complete",
-    cls=RunCommand,
-    epilog=examples(
-        "actc complete graph.tsv --names names.tsv --out better   # asks people; once more, when they have judged",
-        "actc complete graph.tsv --oracle truth.tsv --out better",
-        "actc complete sparql:http://localhost:7878/query --graph http://example.org/kg --out better",
-        "actc complete graph.tsv --check --oracle truth.tsv --out better   # wrong facts are taken out, too",
-        "actc complete graph.nt --model model --candidates extracted.tsv --oracle labels.tsv --out better",
-    ),
+    "actc complete graph.tsv --names names.tsv --out better   # asks people; once more, when they have judged",
+    "actc complete graph.tsv --oracle truth.tsv --out better",
+    "actc complete sparql:http://localhost:7878/query --graph http://example.org/kg --out better",
+    "actc complete graph.tsv --check --oracle truth.tsv --out better   # wrong facts are taken out, too",
+    "actc complete graph.nt --model model --candidates extracted.tsv --oracle labels.tsv --out better",
+    more=MORE,
 )
 @takes_graph
 @run_options("missing")
-@quiet_option
-def complete_command(graph: Path, out: Path, quiet: bool, **options: Any) -> None:
+def complete_command(graph: Path, out: Path, **options: Any) -> None:
     """Find missing facts of a GRAPH: candidates, evidence, answers, decisions, the new graph.
 
     GRAPH is a file, or a SPARQL store: sparql:http://host/query.
@@ -125,8 +254,96 @@ def complete_command(graph: Path, out: Path, quiet: bool, **options: Any) -> Non
     """
     from actc.complete.run import complete_graph
 
-    completed = complete_graph(graph, out, stage=lambda name: progress_bar(name, quiet), **options)
-    say(quiet, *completed.lines)
+    _print(*complete_graph(graph, out, stage=progress_bar, **options).lines)
 
 
-COMMANDS = [candidates_command, complete_command, convert_command]
+@command(
+    "check",
+    "actc check graph.tsv --budget 0 --out checked   # the list, nobody is asked",
+    "actc check graph.tsv --names names.tsv --out checked   # asks people; once more, when they have judged",
+    "actc check graph.tsv --oracle truth.tsv --precision .9 --out checked",
+    "actc check graph.tsv --out checked --undo --facts right-after-all.tsv",
+    more=MORE,
+)
+@takes_graph
+@run_options("wrong")
+def check_command(graph: Path, out: Path, **options: Any) -> None:
+    """Find wrong facts of the GRAPH, and take out those that answers confirm.
+
+    Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
+    have judged, and it goes on from there. The graph itself is not changed: a new one is written.
+    """
+    from actc.complete.check_run import check_graph
+
+    _print(*check_graph(graph, out, stage=progress_bar, **options).lines)
+
+
+@command(
+    "convert",
+    "actc convert graph.nt --base http://www.wikidata.org/entity/ --base http://www.wikidata.org/prop/direct/ "
+    "--out graph.qs",
+    "actc convert sparql:http://localhost:7878/query --graph http://example.org/kg --out graph.tsv",
+)
+@takes_graph
+@click.option("--out", type=PATH, required=True, help="Where to write; the ending names the format.")
+@click.option("--from", "source", help="The format of GRAPH, where its name does not say it.")
+@click.option("--to", "target", help="The format to write: tsv, ntriples, turtle, quickstatements and others.")
+@base_option
+@overwrite_option
+def convert_command(graph: Path, out: Path, overwrite: bool, **options: Any) -> None:
+    """Write a GRAPH in another format."""
+    from actc.graph.formats import convert_graph
+
+    claim_output(out, overwrite=overwrite, inputs=(graph,))
+    found = convert_graph(graph, out, **options)
+    sizes = f"{len(found)} triples, {len(found.entity_names)} entities, {len(found.relation_names)} relations"
+    _print(*found.notes, f"{out}: {sizes}.")
+
+
+def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a store that is written to."""
+    for option in (
+        click.option("--query-at", metavar="URL", help="Where a SPARQL store answers queries. [default: by --to]"),
+        click.option("--into", required=True, metavar="IRI", help="Each run is a named graph under this IRI."),
+        click.option("--to", required=True, help="sparql:http://host/update, or a file."),
+    ):
+        command = option(command)
+    return command
+
+
+@command(
+    "publish",
+    "actc publish better --to sparql:http://localhost:7878/update --into http://example.org/kg",
+    "actc publish better --to sparql:http://localhost:7878/update --into http://example.org/kg --write",
+)
+@click.argument("folder", type=PATH)
+@store_options
+@click.option("--write/--dry-run", default=False, show_default=True, help="Write; or say what would be written.")
+@click.option("--remove", is_flag=True, help="Remove the facts that were taken out, from --graph or the default graph.")
+@graph_option
+@credential_options
+@base_option
+def publish_command(folder: Path, **options: Any) -> None:
+    """Write what complete or check decided into a store, as a run that can be taken back.
+
+    FOLDER is what they wrote, or a table such as `actc export --accepted` writes. Without --write it says what would be
+    written.
+    """
+    from actc.graph.publish import publish_facts
+
+    with progress_bar("Facts", late=True) as advance:
+        published = publish_facts(folder, progress=advance, **options)
+    _print(*published.lines)
+
+
+@command("withdraw", "actc withdraw better --to sparql:http://localhost:7878/update --into http://example.org/kg")
+@click.argument("folder", type=PATH)
+@store_options
+@click.option("--run", metavar="IRI", help="Which run. [default: the last that was published from FOLDER]")
+@click.option("--dry-run", is_flag=True, help="Say what would be changed, and stop.")
+@credential_options
+def withdraw_command(folder: Path, **options: Any) -> None:
+    """Take a run back out of a store: what it wrote goes, what it removed comes back."""
+    from actc.graph.publish import withdraw_facts
+
+    _print(*withdraw_facts(folder, **options).lines)

@@ -6,45 +6,33 @@ import io
 import logging
 import os
 import platform
-import re
 import signal
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from logging.handlers import MemoryHandler
-from typing import Any, TextIO, cast
+from typing import TextIO, cast
 
 import click
 
 from actc import __version__
-from actc.cli import (
-    core_commands,
-    evidence_commands,
-    experiment_commands,
-    graph_commands,
-    judge_commands,
-    session_commands,
-    store_commands,
-    studio_commands,
-    trust_commands,
-)
+from actc.cli import core_commands, graph_commands, session_commands  # noqa: F401 - each adds to COMMANDS
+from actc.cli.parts import COMMANDS, Output, import_from_here, show_controls
 from actc.errors import ActcError, say_failure
-
-CONTROL = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def main() -> None:
     """Run a command; whatever a person can put right becomes one sentence and exit code 2."""
     _mend_streams()
-    plain = cast(TextIO, PlainOutput(sys.stdout))
-    with _signals_heeded() as told, _warnings_held() as held, redirect_stdout(plain):
+    plain = cast(TextIO, Output(sys.stdout))
+    with _interrupt_by_signals() as signals, _delay_warnings() as warnings, redirect_stdout(plain):
         try:
             code = commands.main(standalone_mode=False)
         except BaseException as error:
-            if told:  # whatever it became on its way here: DuckDB makes an error of its own of it
-                sys.exit(128 + told[0])
-            held.buffer.clear()
+            if signals:  # whatever it became on its way here: DuckDB makes an error of its own of it
+                sys.exit(128 + signals[0])
+            warnings.buffer.clear()
             _end_with(error)
         sys.exit(code if isinstance(code, int) else 0)
 
@@ -66,7 +54,7 @@ def _end_with(error: BaseException) -> None:
 
 
 def _stop(sentence: str) -> None:
-    with suppress(OSError):  # nobody can be told
+    with suppress(OSError):  # nobody reads it
         print(f"actc: {show_controls(' '.join(sentence.split()))}", file=sys.stderr)
     sys.exit(2)
 
@@ -83,36 +71,13 @@ def _mend_streams() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def show_controls(text: str) -> str:
-    """Return a text in which control characters are visible: a name must not write to the clipboard or move the cursor.
-
-    Bold type, which our tables have, stays.
-    """
-    return CONTROL.sub(lambda found: found[0] if len(found[0]) > 1 else f"\\x{ord(found[0]):02x}", text)
-
-
-class PlainOutput:
-    """An output on which control characters are visible; otherwise it is the stream that it was made of."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        """Write a text."""
-        self._stream.write(show_controls(text))
-        return len(text)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
 @contextmanager
-def _signals_heeded() -> Iterator[list[int]]:
+def _interrupt_by_signals() -> Iterator[list[int]]:
     """Let a signal to end be an interrupt, so that nothing is left behind; yields those that came."""
-    told: list[int] = []
+    signals: list[int] = []
 
     def end(number: int, frame: object) -> None:
-        told.append(number)
+        signals.append(number)
         raise KeyboardInterrupt
 
     before = {}
@@ -121,22 +86,22 @@ def _signals_heeded() -> Iterator[list[int]]:
             if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):  # else somebody sees to it
                 before[number] = signal.signal(number, end)
     try:
-        yield told
+        yield signals
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
 @contextmanager
-def _warnings_held() -> Iterator[MemoryHandler]:
-    """Print warnings at the end: whoever is refused is told one thing."""
-    log, held = logging.getLogger("actc"), MemoryHandler(1000, logging.CRITICAL, logging.StreamHandler())
-    log.addHandler(held)
+def _delay_warnings() -> Iterator[MemoryHandler]:
+    """Print warnings at the end: an error is one sentence."""
+    log, warnings = logging.getLogger("actc"), MemoryHandler(1000, logging.CRITICAL, logging.StreamHandler())
+    log.addHandler(warnings)
     try:
-        yield held
+        yield warnings
     finally:
-        log.removeHandler(held)
-        held.close()
+        log.removeHandler(warnings)
+        warnings.close()
 
 
 EXTRAS = {
@@ -151,7 +116,7 @@ EXTRAS = {
 """Each extra and the package that it is about."""
 
 
-def _tell_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+def _print_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
     if not wanted:
         return
     from importlib.metadata import PackageNotFoundError, version
@@ -159,11 +124,18 @@ def _tell_version(context: click.Context, option: click.Parameter, wanted: bool)
     click.echo(f"actc, version {__version__} (Python {platform.python_version()})")
     for extra, package in EXTRAS.items():
         try:
-            found = f"{package} {version(package)}"
+            installed = f"{package} {version(package)}"
         except PackageNotFoundError:
-            found = "not installed"
-        click.echo(f"  {extra}: {found}")
+            installed = "not installed"
+        click.echo(f"  {extra}: {installed}")
     context.exit()
+
+
+def _allow_method(context: click.Context, option: click.Parameter, name: str | None) -> None:
+    if name is not None:
+        from actc.methods.named import find_method
+
+        find_method(import_from_here(context, option, name))
 
 
 JOBS = {
@@ -197,8 +169,7 @@ class CommandsByJob(click.Group):
         """Write a section for each job."""
         for job, names in JOBS.items():
             with formatter.section(job):
-                found = [(name, self.get_command(context, name)) for name in names]
-                formatter.write_dl([(name, command.get_short_help_str(90)) for name, command in found if command])
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(90)) for name in names])
 
 
 @click.group(
@@ -207,7 +178,19 @@ class CommandsByJob(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_tell_version, help="Show versions and exit."
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show versions and exit.",
+)
+@click.option(
+    "--allow-method",
+    metavar="MODULE:NAME",
+    expose_value=False,
+    callback=_allow_method,
+    help="A method of your own that a file names: files cannot make actc import it, only you can.",
 )
 @click.pass_context
 def commands(context: click.Context) -> None:
@@ -216,20 +199,8 @@ def commands(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-GROUPS = (
-    core_commands,
-    studio_commands,
-    session_commands,
-    judge_commands,
-    graph_commands,
-    evidence_commands,
-    store_commands,
-    trust_commands,
-    experiment_commands,
-)
-for group in GROUPS:
-    for command in group.COMMANDS:
-        commands.add_command(command)
+for each in COMMANDS:
+    commands.add_command(each)
 
 
 if __name__ == "__main__":

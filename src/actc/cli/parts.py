@@ -1,73 +1,143 @@
-"""What the commands share: examples at the foot of a help text, options, lines that are said, a progress bar."""
+"""What the commands share: options, examples at the foot of a help text, places of outputs, a progress bar."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO, cast
 
 import click
 
 from actc.data.progress import report_progress
 
 PATH = click.Path(path_type=Path)
+COMMANDS: list[click.Command] = []
+"""All commands, in the order in which they are defined."""
+CONTROL = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def examples(*lines: str) -> str:
-    """Format a command's examples for the foot of its help."""
-    return "\b\nExample" + ("s" if len(lines) > 1 else "") + ":\n" + "\n".join(f"  {line}" for line in lines)
+def show_controls(text: str) -> str:
+    """Return a text in which control characters are visible: a name must not write to the clipboard or move the cursor.
+
+    Bold type, which our tables have, stays.
+    """
+    return CONTROL.sub(lambda match: match[0] if len(match[0]) > 1 else f"\\x{ord(match[0]):02x}", text)
 
 
-def look_here(context: click.Context, parameter: click.Parameter, given: Any) -> Any:
+class Output:
+    """An output on which control characters are visible, or a quiet one; otherwise the stream that it was made of."""
+
+    def __init__(self, stream: TextIO, quiet: bool = False) -> None:
+        self._stream, self.quiet = stream, quiet
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        if not self.quiet:
+            self._stream.write(show_controls(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _be_quiet(context: click.Context, option: click.Parameter, quiet: bool) -> None:
+    if quiet:
+        context.with_resource(redirect_stdout(cast(TextIO, Output(sys.stdout, quiet=True))))
+
+
+QUIET = click.Option(
+    ["--quiet"], is_flag=True, expose_value=False, callback=_be_quiet, help="Print nothing but errors."
+)
+"""An option of every command."""
+
+
+class Command(click.Command):
+    """A command that can be quiet; its help shows the options that most people need before the others."""
+
+    def __init__(self, *args: Any, more: Sequence[str] = (), **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.more = more
+
+    def get_params(self, context: click.Context) -> list[click.Parameter]:
+        """Return its parameters and the option of every command."""
+        return [*self.params, QUIET, *filter(None, [self.get_help_option(context)])]
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one section, or two."""
+        options = [one for one in self.get_params(context) if isinstance(one, click.Option)]
+        for title, more in (("Options", False), ("More options", True)):
+            rows = [one.get_help_record(context) for one in options if (one.name in self.more) is more]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl([row for row in rows if row])
+
+
+def command(name: str, *examples: str, more: Sequence[str] = ()) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command of a function.
+
+    Parameters
+    ----------
+    name : str
+    *examples : str
+        Shown at the foot of its help.
+    more : sequence of str
+        Names of the options that its help shows last.
+    """
+    title = "Examples" if len(examples) > 1 else "Example"
+    foot = "\n".join([f"\b\n{title}:", *(f"  {line}" for line in examples)])
+
+    def make(function: Callable[..., Any]) -> click.Command:
+        COMMANDS.append(click.command(name, cls=Command, more=more, epilog=foot)(function))
+        return COMMANDS[-1]
+
+    return make
+
+
+def import_from_here(context: click.Context, option: click.Parameter, given: Any) -> Any:
     """Look for code of the user's own, module:name, in the working folder: for this option's sake, and no other."""
     from actc.methods.named import names_module, search_here
 
-    texts = [given] if isinstance(given, str) else list(given or ())
-    if any(names_module(text) for text in texts):
+    if any(names_module(text) for text in ([given] if isinstance(given, str) else given or ())):
         search_here()
     return given
 
 
-def _allow(context: click.Context, parameter: click.Parameter, given: str | None) -> None:
-    from actc.methods.named import find_method
-
-    if given is not None:
-        look_here(context, parameter, given)
-        find_method(given)
-
-
 method_option = click.option(
-    "--method", default="pooled", show_default=True, callback=look_here, help="See: actc methods."
+    "--method", default="pooled", show_default=True, callback=import_from_here, help="See: actc methods."
 )
-allow_method_option = click.option(
-    "--method",
-    metavar="MODULE:NAME",
-    expose_value=False,
-    callback=_allow,
-    help="A method of your own that was used: files cannot make actc import it, only you can.",
+base_option = click.option(
+    "--base",
+    multiple=True,
+    callback=lambda context, option, given: given[0] if len(given) == 1 else given or "",
+    help="What IRIs begin with in RDF and names do not; a second time: those of relations.",
+)
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an output that is there already.")
+language_option = click.option(
+    "--language", default="en", show_default=True, help="The language of names, where a file has several."
+)
+graph_option = click.option(
+    "--graph", "graphs", multiple=True, metavar="IRI", help="Of a SPARQL store: a named graph; repeatable."
 )
 
 
-def promise_options(default: float | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def seed_option(default: int = 0) -> Callable[..., Any]:
+    """Return the option --seed."""
+    kind = click.IntRange(0, 2**63 - 1)
+    return click.option("--seed", type=kind, default=default, show_default=True, help="Where draws start from.")
+
+
+def guarantee_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --precision and --confidence to a command."""
     confidence = click.option(
         "--confidence", default=0.9, show_default=True, help="The confidence of the guaranteed precision."
     )
     precision = click.option(
-        "--precision",
-        type=float,
-        default=default,
-        show_default=default is not None,
-        help="Guarantee this precision, with --confidence: random draws test the list.",
+        "--precision", type=float, help="Guarantee this precision, with --confidence: random draws test the list."
     )
-    return lambda command: precision(confidence(command))
-
-
-language_option = click.option(
-    "--language", default="en", show_default=True, help="The language of names, where a file has several."
-)
+    return precision(confidence(command))
 
 
 def constraint_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,11 +145,6 @@ def constraint_options(command: Callable[..., Any]) -> Callable[..., Any]:
     graph = click.option("--graph", type=PATH, help="The facts that candidates may contradict.")
     table = click.option("--constraints", type=PATH, help="What may not be true together: see actc constraints.")
     return table(graph(command))
-
-
-graph_option = click.option(
-    "--graph", "graphs", multiple=True, metavar="IRI", help="Of a SPARQL store: a named graph; repeatable."
-)
 
 
 def credential_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -110,40 +175,16 @@ def claim_output(path: Path | None, *, overwrite: bool, inputs: Sequence[Any] = 
         check_output(path, overwrite=overwrite, inputs=inputs, folder=folder)
 
 
-base_option = click.option(
-    "--base",
-    multiple=True,
-    callback=lambda context, option, given: given[0] if len(given) == 1 else given or "",
-    help="What IRIs begin with in RDF and names do not; a second time: those of relations.",
-)
-
-
-def seed_option(default: int = 0) -> Callable[..., Any]:
-    """Return the option --seed."""
-    kind = click.IntRange(0, 2**63 - 1)
-    return click.option("--seed", type=kind, default=default, show_default=True, help="Where draws start from.")
-
-
-overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an output that is there already.")
-quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-
-
-def say(quiet: bool, *lines: str) -> None:
-    """Print lines, unless told to be quiet."""
-    for line in () if quiet else lines:
-        click.echo(line)
-
-
 @contextmanager
-def progress_bar(label: str, quiet: bool, late: bool = False) -> Iterator[Callable[..., Any]]:
+def progress_bar(label: str, late: bool = False) -> Iterator[Callable[..., Any]]:
     """Show a bar on a terminal; elsewhere, and when quiet, nothing. Yields a function: steps done, steps in all.
 
     A late bar appears with the first step, so that what is printed before it stays apart from it. A program that runs
-    the command is told by ``ACTC_PROGRESS``.
+    the command reads the file that ``ACTC_PROGRESS`` names.
     """
-    tell = report_progress(label)
-    if quiet or not sys.stderr.isatty():
-        yield tell
+    report = report_progress(label)
+    if getattr(sys.stdout, "quiet", False) or not sys.stderr.isatty():
+        yield report
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -155,7 +196,7 @@ def progress_bar(label: str, quiet: bool, late: bool = False) -> Iterator[Callab
     def advance(done: int, total: int | None = None) -> None:
         bar.start()  # once more does no harm
         bar.update(task, advance=done, total=total)
-        tell(done, total)
+        report(done, total)
 
     try:
         if not late:

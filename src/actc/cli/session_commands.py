@@ -1,25 +1,25 @@
-"""The commands of people who judge: start, annotate, export, import; parse, call, print."""
+"""The commands of people who judge: studio, start, annotate, judge, export, import, report, audit."""
 
 from __future__ import annotations
 
 import sys
-from contextlib import closing
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from actc.cli.page import page_options, serve_page
 from actc.cli.parts import (
     PATH,
-    allow_method_option,
     claim_output,
-    examples,
+    command,
+    guarantee_options,
     language_option,
     method_option,
     overwrite_option,
-    promise_options,
-    quiet_option,
+    progress_bar,
     seed_option,
 )
 from actc.errors import OptionError
@@ -28,12 +28,50 @@ if TYPE_CHECKING:
     from actc.session import Session
 
 
-@click.command(
+def page_options(port: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what adds the options of a page to a command."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        kind, text = click.IntRange(0, 65535), "The port to listen on; 0 for any free one."
+        for option in (
+            click.option("--public-url", metavar="URL", help="The address that an HTTPS proxy before it has."),
+            click.option("--browser/--no-browser", default=True, help="Open the page in a browser."),
+            click.option("--port", type=kind, default=port, show_default=True, help=text),
+            click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
+        ):
+            command = option(command)
+        return command
+
+    return add
+
+
+@command("studio", "actc studio", "actc studio my-projects --host 0.0.0.0 --port 8080")
+@click.argument("folder", type=PATH, default="actc-studio")
+@page_options(8766)
+def studio_command(folder: Path, host: str, port: int, browser: bool, public_url: str | None) -> None:
+    """Do all of it in a browser: graphs, runs, people, decisions, files.
+
+    FOLDER holds the projects; it is made if it is not there, with a first project to try.
+    """
+    try:
+        from actc.web.serve import browsing, serve_studio
+        from actc.web.studio.project import HIDDEN
+    except ModuleNotFoundError:
+        raise OptionError("This actc comes without pages; each step is a command: actc --help.") from None
+
+    def announce(link: str) -> None:
+        click.echo(f"The studio is here; whoever has this address may use it:\n  {link}\nCtrl-C ends it.")
+        if browser and sys.stdout.isatty():
+            ending.enter_context(browsing(link, folder / HIDDEN))
+
+    with ExitStack() as ending:
+        serve_studio(folder, host, port, announce, public_url)
+
+
+@command(
     "start",
-    epilog=examples(
-        "actc start my-session --sample",
-        "actc start my-session scores.tsv --names names.tsv --kg graph.tsv --budget 200 --overlap 0.2",
-    ),
+    "actc start my-session --sample",
+    "actc start my-session scores.tsv --names names.tsv --kg graph.tsv --budget 200 --overlap 0.2",
 )
 @click.argument("session", type=PATH)
 @click.argument("scores", type=PATH, required=False)
@@ -49,7 +87,7 @@ if TYPE_CHECKING:
 @click.option("--constraints", help="What may not be true together: a file of actc constraints, or learnt (from --kg).")
 @method_option
 @click.option("--budget", default=100, show_default=True, help="How many triples to judge.")
-@promise_options()
+@guarantee_options
 @click.option("--overlap", default=0.0, show_default=True, help="The share of triples that two people judge.")
 @click.option("--title", help="What the pages call the session. [default: the file's name]")
 @click.option("--guidelines", type=PATH, help="What annotators should know, shown first: Markdown.")
@@ -60,9 +98,7 @@ if TYPE_CHECKING:
     help="Show what the graph says of a triple, where known: after (the answer), beside (the card), never.",
 )
 @click.option("--link", default="", help="Where entities are described: an address with {id}. [default: Wikidata]")
-@click.option("--show-score", is_flag=True, help="Show what the model thinks on the cards. It sways people.")
 @seed_option()
-@quiet_option
 def start_command(
     session: Path,
     scores: Path | None,
@@ -73,7 +109,6 @@ def start_command(
     guidelines: Path | None,
     language: str,
     constraints: str | None,
-    quiet: bool,
     **choices: Any,
 ) -> None:
     """Start an annotation session, a new folder: people judge candidates.
@@ -82,10 +117,9 @@ def start_command(
 
     Of more than a million candidates the session has a random sample.
     """
-    from actc.cli.show_session import print_named
     from actc.data.files import read_text
     from actc.session import Settings, start_session
-    from actc.session.start import sample_files
+    from actc.session.start import count_named, sample_files
 
     if sample == (scores is not None):
         raise OptionError("Give a file of scored candidates, or --sample for the packaged sample.")
@@ -95,42 +129,47 @@ def start_command(
         scores, names, kg = sample_files()
     settings = Settings(title=title, guidelines=text, **choices)
     with closing(start_session(session, scores, settings, names, kg, language, constraints=constraints)) as started:
-        if not quiet:
-            print(f"{started.settings.triples:,} candidates are ready. Judge them with: actc annotate {session}")
-            print_named(started)
+        click.echo(f"{started.settings.triples:,} candidates are ready. Judge them with: actc annotate {session}")
+        named, entities = count_named(started)
+        if named < entities:
+            click.echo(
+                f"{named:,} of {entities:,} entities have a name; cards show the ids of the others. "
+                f"Give names with --names, or now: actc annotate {session} --names FILE"
+            )
 
 
-@click.command(
+def _tidy_names(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> list[str]:
+    from actc.session.judge_store import tidy_name
+
+    return [tidy_name(name, "an annotator") for name in names]
+
+
+@command(
     "annotate",
-    epilog=examples(
-        "actc annotate my-session",
-        "actc annotate my-session --annotator Ada --annotator Bob --host 0.0.0.0",
-        "actc annotate my-session --terminal",
-    ),
+    "actc annotate my-session",
+    "actc annotate my-session --annotator Ada --annotator Bob --host 0.0.0.0",
+    "actc annotate my-session --terminal",
 )
 @click.argument("session", type=PATH)
+@click.option(
+    "--annotator",
+    "annotators",
+    multiple=True,
+    callback=_tidy_names,
+    help="A name that gets a link; repeatable. [default: those there are, or you]",
+)
 @click.option("--terminal", is_flag=True, help="Judge here, in the terminal.")
-@click.option("--reasons", help="From now on, show what the graph says of a triple: after (the answer), beside, never.")
-@click.option("--title", help="From now on, what the pages call the session.")
 @click.option("--guidelines", type=PATH, help="From now on, what annotators should know, shown first: Markdown.")
 @click.option("--names", multiple=True, type=PATH, help="More names, as of `actc start`; repeatable.")
-@language_option
-@page_options
-@allow_method_option
-@quiet_option
+@page_options(8765)
 def annotate_command(
     session: Path,
     annotators: list[str],
     terminal: bool,
-    reasons: str | None,
-    title: str | None,
     guidelines: Path | None,
     names: tuple[Path, ...],
-    language: str,
-    host: str,
-    port: int,
     browser: bool,
-    quiet: bool,
+    **address: Any,
 ) -> None:
     """Judge triples: on a page, or in the terminal."""
     from actc.data.files import read_text
@@ -138,22 +177,20 @@ def annotate_command(
     from actc.session.read_names import try_names
     from actc.session.start import add_session_names
 
-    text = None if guidelines is None else read_text(guidelines)
-    given = {"reasons": reasons, "title": title, "guidelines": text}
-    choices = {name: value for name, value in given.items() if value is not None}
-    try_names(names, language)
+    choices = {} if guidelines is None else {"guidelines": read_text(guidelines)}
+    try_names(names, "en")
 
     def prepare(opened: Session) -> None:
         opened.change(choices, annotators)
         if names:
-            add_session_names(opened, names, language)
+            add_session_names(opened, names, "en")
 
     if terminal:
         with closing(Session(session)) as opened:
             prepare(opened)
             _judge_here(opened, annotators[0] if annotators else "you")
     else:
-        serve_page(session, prepare, host, port, browser, quiet)
+        _serve_page(session, prepare, browser, **address)
 
 
 def _judge_here(session: Session, name: str) -> None:
@@ -165,60 +202,185 @@ def _judge_here(session: Session, name: str) -> None:
         judge_in_terminal(session, session.add_annotator(name), read_key, input, click.echo)
 
 
-@click.command(
-    "export",
-    epilog=examples("actc export my-session --labels labels.tsv --thresholds thresholds.json --accepted accepted.tsv"),
+def _serve_page(session: Path, prepare: Callable[[Session], None], browser: bool, host: str, **address: Any) -> None:
+    """Serve a session's page until interrupted; ``prepare`` changes the session once the port is ours."""
+    try:
+        from actc.web.serve import browsing, link_to_open, serve
+    except ModuleNotFoundError:
+        raise OptionError("This actc comes without the annotation page; judge in the terminal: --terminal.") from None
+
+    def announce(links: list[tuple[str, str]]) -> None:
+        _print_links(links, host not in ("127.0.0.1", "localhost", "::1"))
+        if browser and sys.stdout.isatty():
+            ending.enter_context(browsing(link_to_open(links), session))
+
+    with ExitStack() as ending:
+        report = partial(click.echo, err=True)
+        serve(session, prepare, host, announce=announce, report=report, **address)
+
+
+def _print_links(links: Sequence[tuple[str, str]], everywhere: bool) -> None:
+    from actc.cli.show import console, new_table
+
+    table = new_table("who", "link")
+    for name, link in links:
+        table.add_row(name, link)
+    console().print(table)
+    if everywhere:
+        click.echo(
+            "Mind: this is plain HTTP, reachable from other machines. Whoever reads the traffic can judge in somebody "
+            "else's name; put a proxy with HTTPS before it, or use a network that you trust."
+        )
+    click.echo("Each link is a secret of its own. Stop with Ctrl+C; every answer is on the disk already.")
+
+
+@command(
+    "judge",
+    "actc judge my-session --program 'python judge.py'",
+    "actc judge my-session --url http://127.0.0.1:8080/v1 --model local --which all --jobs 8",
+    "actc judge my-session --url https://models.example/v1 --model large --key-from MODEL_KEY --limit 500",
 )
 @click.argument("session", type=PATH)
+@click.option("--program", help="A command that judges: JSON lines in, JSON lines out.")
+@click.option("--url", help="A server that speaks the OpenAI chat protocol, on this machine or elsewhere.")
+@click.option("--model", help="The server's name for the model.")
+@click.option(
+    "--which",
+    default="doubtful",
+    show_default=True,
+    help="Besides what people judged: doubtful, accepted, random or all.",
+)
+@click.option("--count", type=int, help="How many of those at most. [default: 1,000 doubtful or random ones, else all]")
+@click.option("--prompt", type=PATH, help="What a model is asked: a text with fields in braces.")
+@click.option("--key-from", metavar="NAME", help="The environment variable that holds the server's key.")
+@click.option("--name", help="What to call the judge. [default: the model's or program's name]")
+@click.option("--jobs", default=4, show_default=True, help="Requests at the same time.")
+@click.option("--limit", default=10_000, show_default=True, help="Requests in this run at most, retries among them.")
+def judge_command(session: Path, **options: Any) -> None:
+    """Let a machine judge triples; people's answers show how much it counts.
+
+    People's answers stay the only labels. A question that a judge answered before is not asked again.
+    """
+    from actc.session.judge import judge_triples
+
+    with progress_bar("Judging", late=True) as advance:
+        run = judge_triples(session, progress=lambda done, total: advance(1, total), **options)
+    click.echo("\n".join(run.sentences()))
+
+
+@command("export", "actc export my-session --labels labels.tsv --thresholds thresholds.json --accepted accepted.tsv")
+@click.argument("session", type=PATH)
 @click.option("--labels", type=PATH, help="One label per judged triple: .tsv, .csv or .parquet.")
-@click.option("--history", type=PATH, help="Everything that was ever said: .jsonl.")
+@click.option("--history", type=PATH, help="Every answer that was ever given: .jsonl.")
 @click.option("--thresholds", type=PATH, help="Where true begins: .json.")
 @click.option("--accepted", type=PATH, help="The accepted triples: .tsv, .csv or .parquet.")
 @click.option("--held", type=PATH, help="What constraints held back, and why: .tsv, .csv or .parquet.")
 @click.option("--label-studio", type=PATH, help="The next triples as Label Studio's tasks: .json.")
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
-@promise_options()
-@allow_method_option
+@guarantee_options
 @overwrite_option
-@quiet_option
-def export_command(session: Path, overwrite: bool, quiet: bool, **options: Any) -> None:
+def export_command(session: Path, overwrite: bool, **options: Any) -> None:
     """Write judgements, thresholds and accepted triples of a session."""
     from actc.session.results import export_session
 
     for name in ("labels", "history", "thresholds", "accepted", "held", "label_studio"):
         claim_output(options[name], overwrite=overwrite, inputs=(session,))
     for count, what, path in export_session(session, **options):
-        if not quiet:
-            print(f"{count:,} {what}: {path}")
+        click.echo(f"{count:,} {what}: {path}")
 
 
-@click.command(
+@command(
     "import",
-    epilog=examples(
-        "actc import my-session labels.tsv --annotator Ada",
-        "actc import my-session label-studio.json",
-        "actc import my-session judges.tsv --judge",
-    ),
+    "actc import my-session labels.tsv --annotator Ada",
+    "actc import my-session label-studio.json",
+    "actc import my-session judges.tsv --judge",
 )
 @click.argument("session", type=PATH)
 @click.argument("judgements", type=PATH)
 @click.option("--annotator", help="Whose judgements they are, where the file does not tell.")
 @click.option("--owner", is_flag=True, help="Take what the file's owner decided as your own decisions.")
 @click.option("--judge", is_flag=True, help="Machines' answers: head, relation, tail, judge, label or probability.")
-@allow_method_option
-@quiet_option
-def import_command(session: Path, judgements: Path, quiet: bool, **options: Any) -> None:
+def import_command(session: Path, judgements: Path, **options: Any) -> None:
     """Bring judgements into a session: a table, JSON lines, or Label Studio's export."""
     from actc.session.exchange import import_judgements
 
     added, notes = import_judgements(session, judgements, **options)
-    if not quiet:
-        print("\n".join([*notes, f"{added:,} new judgements are in {session}."]))
+    click.echo("\n".join([*notes, f"{added:,} new judgements are in {session}."]))
 
 
-COMMANDS = [
-    start_command,
-    annotate_command,
-    export_command,
-    import_command,
-]
+@command("report", "actc report thresholds.json --out report.html", "actc report my-session --json report.json")
+@click.argument("source", type=PATH)
+@click.option("--out", type=PATH, default=Path("report.html"), show_default=True, help="The page.")
+@click.option("--json", "json_out", type=PATH, help="The same numbers as JSON.")
+@overwrite_option
+def report_command(source: Path, out: Path, json_out: Path | None, overwrite: bool) -> None:
+    """Say how good the decisions are, how that is known, and what to ask next.
+
+    SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
+    """
+    from actc.cli.show_trust import print_report
+    from actc.session.examine import write_report
+
+    claim_output(out, overwrite=overwrite, inputs=(source,))
+    claim_output(json_out, overwrite=overwrite, inputs=(source, out))
+    report = write_report(source, out, json_out=json_out)
+    print_report(report, [path for path in (out, json_out) if path is not None])
+
+
+@command(
+    "audit",
+    "actc audit my-session --within 0.05",
+    "actc audit my-session --among accepted.tsv --target 0.9",
+    "actc audit accepted.tsv --out first.tsv",
+    "actc audit accepted.tsv --labels judged.tsv --count 20 --out more.tsv",
+)
+@click.argument("accepted", type=PATH)
+@click.option("--among", type=PATH, help="Of a session: draw from this accepted.tsv, such as a guaranteed one.")
+@click.option("--count", type=int, help="How many answers to ask for. [default: 100; of a session, what it takes]")
+@seed_option()
+@click.option("--out", type=PATH, help="Of a file: the draws to be judged. Of a session: the audit's folder.")
+@click.option("--labels", type=PATH, help="The judged draws: head, relation, tail, label (1 or 0).")
+@click.option("--within", default=0.05, show_default=True, help="Know the share of true triples to plus or minus this.")
+@click.option("--target", type=float, help="Certify this share of true triples instead, such as 0.9.")
+@click.option("--level", default=0.9, show_default=True, help="How sure the bounds should be.")
+@overwrite_option
+def audit_command(
+    accepted: Path,
+    among: Path | None,
+    count: int | None,
+    seed: int,
+    out: Path | None,
+    labels: Path | None,
+    overwrite: bool,
+    **goal: Any,
+) -> None:
+    """Judge random draws from accepted triples: how many are true, without any model.
+
+    ACCEPTED is a session: a folder is made in which what it accepts is judged (`actc annotate FOLDER`); the same
+    command says later how far that is. Or it is a file: draws are written to --out; with --labels it says what the
+    answers show, about how many more are needed, and --out draws more.
+    """
+    from actc.decide.audit import Goal
+    from actc.session.examine import audit_accepted, draw_audit
+    from actc.session.sought import sought_in
+    from actc.session.start_audit import find_audit
+    from actc.session.status import picture
+
+    if (accepted / "judgements.sqlite").is_file() and labels is None:
+        with closing(find_audit(accepted, out, among=among, count=count, seed=seed, **goal)) as audit:
+            settings = audit.settings
+            drawn = f"{settings.budget:,} of {settings.triples:,} {sought_in(settings).found}"
+            click.echo(f"{settings.title}: {drawn} are drawn to be judged.\n{picture(audit)['advice']}")
+            click.echo(f"Judge them with: actc annotate {audit.folder}")
+        return
+    from actc.cli.show_trust import print_audit, print_drawn
+
+    Goal(**goal)  # refuses what cannot be shown
+    if among is not None:
+        raise OptionError(f"--among: {accepted} is not a session; give one, or audit {among} itself.")
+    if labels is not None:
+        print_audit(audit_accepted(accepted, labels, **goal))
+    if labels is None or out is not None:
+        claim_output(out, overwrite=overwrite, inputs=(accepted, *([] if labels is None else [labels])))
+        count = 100 if count is None else count
+        print_drawn(draw_audit(accepted, out, labels, count=count, target=goal["target"], seed=seed), out)

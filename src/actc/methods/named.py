@@ -151,7 +151,7 @@ def named_method(text: str) -> Method:
     if names_module(text):
         raise OptionError(
             f"The file names a method of somebody's own, {text}, which is code that would be run. If you trust it, "
-            f"say so with --method {text} (in Python: actc.methods.named.find_method first)."
+            f"allow it: actc --allow-method {text} (in Python: actc.methods.named.find_method first)."
         )
     raise ChoiceError("method", name, METHODS)
 
