@@ -31,7 +31,7 @@ from actc.evidence.holdouts import score_rules
 from actc.evidence.rules import RuleProposals, open_store, propose_by_rules
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
-from actc.methods.pooled_evidence import LOG_ODDS
+from actc.methods.pooled.method import EVIDENCE_METHOD
 from actc.session.oracle import ask_oracle
 
 FIELDS = (
@@ -128,7 +128,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
         candidates = found.scored.candidates
         everyone = worth_asking(candidates, np.arange(len(candidates)))
         case = ask_oracle(
-            candidates, lambda _, asked: true[asked], everyone, method=LOG_ODDS, budget=answers, seed=options.seed
+            candidates, lambda _, asked: true[asked], everyone, method=EVIDENCE_METHOD, budget=answers, seed=options.seed
         )
         told = dict(zip(("low", "middle", "high"), case.accepted_precision or (), strict=False))
         decided = case.decisions

@@ -22,7 +22,7 @@ from actc.data.numeric import sigmoid
 from actc.errors import ActcError, FileError, OptionError
 from actc.graph.formats import read_graph, write_graph
 from actc.graph.graph import Graph
-from actc.methods.pooled_evidence import LOG_ODDS
+from actc.methods.pooled.method import EVIDENCE_METHOD
 from actc.session import Judgement, Session
 from actc.session.oracle import Listed, ask_oracle
 from actc.session.texts import reasons_of
@@ -400,7 +400,7 @@ def test_where_one_candidate_in_a_thousand_is_true_the_questions_are_not_about_t
     assert len(rows) == LEAST_ASKED
     assert log_odds[rows].min() >= np.delete(log_odds, rows).max()
     oracle = lambda triples, rows: labels[rows]  # noqa: E731
-    asked = ask_oracle(candidates, oracle, rows, method=LOG_ODDS).annotations
+    asked = ask_oracle(candidates, oracle, rows, method=EVIDENCE_METHOD).annotations
     assert asked.labels.mean() > 30 * labels.mean()
 
 

@@ -12,7 +12,7 @@ from actc.decide.list_test import Demand
 from actc.errors import TableError
 from actc.evidence.plant import KINDS, Planted, make_errors, replace_end, replace_relation, replace_seen
 from actc.graph.graph import Graph
-from actc.methods.pooled_evidence import pick_listed
+from actc.methods.pooled.picks import pick_listed
 
 
 def make_towns(towns=30, people=12, wrong=40, seed=0):

@@ -12,8 +12,8 @@ from actc.data.triples import Annotations, ScoredTriples
 from actc.methods.named import find_method
 from actc.methods.pooled.features import prepare_pool
 from actc.methods.pooled.method import Pooled
-from actc.methods.pooled.regimes import REGIMES, fit_regimes
-from actc.methods.pooled.tuned import TUNED
+from actc.methods.pooled.regimes import fit_regimes, regime_priors
+from actc.methods.pooled.tuned import LEAST_CLEAR
 
 
 def make_pool(apart: float, share: float = 0.5, size: int = 2000, relations: int = 5, seed: int = 0):
@@ -89,7 +89,7 @@ def test_a_few_answers_that_contradict_the_valley_take_it_out_of_the_average() -
     rows = np.argsort(pool.scores)[200:1000:100]  # in the lower hump
     mixed = Annotations(rows, np.ones(len(rows), bool))
     prepared = prepare_pool(pool)
-    posterior = fit_regimes(prepared, mixed, REGIMES[False])
+    posterior = fit_regimes(prepared, mixed, regime_priors(False))
     assert (posterior.logits(prepared.x, prepared.relations) >= 0).mean() > 0.95
 
 
@@ -98,7 +98,7 @@ def test_rounded_scores_have_no_more_humps_than_they_had_before(step) -> None:
     random = np.random.default_rng(0)
     scores, codes = random.beta(4, 2, size=500), random.integers(4, size=500)
     rounded = as_pool(np.round(scores / step) * step, codes)
-    assert prepare_pool(rounded).features["clear"].max() < TUNED.least_clear
+    assert prepare_pool(rounded).features["clear"].max() < LEAST_CLEAR
 
 
 def test_a_jitter_that_parts_equal_scores_hardly_changes_what_is_decided() -> None:

@@ -22,7 +22,7 @@ def make_log_odds(size=400, seed=0):
 
 @pytest.fixture(scope="module")
 def method():
-    return find_method("pooled:prior=log-odds")
+    return find_method("pooled-evidence")
 
 
 def test_before_any_answer_log_odds_are_believed(method):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from actc.data.triples import Annotations
-from actc.methods.pooled_evidence import FROM_LIST, LEAST, pick_listed
+from actc.methods.pooled.picks import pick_listed
+from actc.methods.pooled.tuned import FROM_LIST, LEAST_LIST
 
 SURE = np.append(np.full(100, 0.97), np.linspace(0.5, 0.001, 900))
 
@@ -19,7 +20,7 @@ def pick(probabilities, answers, count, seed=0, relations=None):
 def test_the_list_is_asked_first_and_others_too_and_none_twice():
     rows = pick(SURE, Annotations(), 200).rows
     assert len(np.unique(rows)) == 200
-    assert np.isin(np.arange(LEAST), rows).mean() > 0.9
+    assert np.isin(np.arange(LEAST_LIST), rows).mean() > 0.9
     assert (rows > 130).any()
 
 
@@ -30,7 +31,7 @@ def test_an_answered_triple_is_not_asked_again():
 
 def test_where_nothing_is_likely_fewer_are_drawn_from_the_list():
     rows = np.array([pick(np.full(1000, 1e-4), Annotations(), 1, seed).rows[0] for seed in range(400)])
-    assert (rows < LEAST).mean() == pytest.approx(FROM_LIST[0], abs=0.08)
+    assert (rows < LEAST_LIST).mean() == pytest.approx(FROM_LIST[0], abs=0.08)
 
 
 def test_the_chance_of_a_question_is_how_often_it_is_drawn():
@@ -44,7 +45,7 @@ def test_the_chance_of_a_question_is_how_often_it_is_drawn():
 def test_a_relation_with_four_times_as_many_triples_has_twice_as_many_questions():
     relations = np.repeat([0, 1], [800, 200])
     rows = np.array([pick(np.full(1000, 1e-4), Annotations(), 1, seed, relations).rows[0] for seed in range(2000)])
-    rest = rows[rows >= LEAST]
+    rest = rows[rows >= LEAST_LIST]
     assert (rest < 800).sum() / (rest >= 800).sum() == pytest.approx(2, rel=0.25)
 
 

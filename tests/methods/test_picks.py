@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from actc.data.triples import Annotations, ScoredTriples
 from actc.methods.pooled.method import Pooled
-from actc.methods.pooled.picks import RANDOM_CHECK, SHARES, pick_expected_gain, which_set
+from actc.methods.pooled.picks import RANDOM_CHECK, pick_expected_gain, which_set
+from actc.methods.pooled.tuned import CHECKS
 from tests.synthetic import make_truth
 
 
@@ -25,7 +26,7 @@ def ask(pool: ScoredTriples, labels: np.ndarray, count: int, seed: int = 0, step
 @given(st.integers(1, 2000))
 def test_checks_come_in_their_shares_from_the_first_questions_on(count):
     asked = [which_set(question) for question in range(count)]
-    for within, share in SHARES.items():
+    for within, share in CHECKS.items():
         assert abs(asked.count(within) - share * count) <= 2
 
 
@@ -96,15 +97,15 @@ def test_every_question_has_a_chance_and_a_check_at_least_that_of_its_share(seed
     pool, labels, _ = make_truth(300, 4, seed=seed)
     picks = Pooled().fit(pool, Annotations(np.arange(judged), labels[:judged])).pick(count, np.random.default_rng(seed))
     assert ((picks.inclusion_probability > 0) & (picks.inclusion_probability <= 1)).all()
-    drawn = np.isin(picks.sampling_frame, list(SHARES))
-    assert (picks.inclusion_probability[drawn] >= min(SHARES.values()) / len(pool)).all()
+    drawn = np.isin(picks.sampling_frame, list(CHECKS))
+    assert (picks.inclusion_probability[drawn] >= min(CHECKS.values()) / len(pool)).all()
 
 
 def test_chances_are_how_often_each_triple_is_asked(monkeypatch):
     """Over many first questions, each of a kind drawn in its share, every triple comes as often as its chance says."""
     pool, labels, _ = make_truth(60, 2)
     fitted, random = Pooled().fit(pool, Annotations(np.arange(9), labels[:9])), np.random.default_rng(0)
-    kinds, shares = [*SHARES, ""], [*SHARES.values(), 1 - sum(SHARES.values())]
+    kinds, shares = [*CHECKS, ""], [*CHECKS.values(), 1 - sum(CHECKS.values())]
     monkeypatch.setattr("actc.methods.pooled.picks.which_set", lambda question: random.choice(kinds, p=shares))
     asked, told = np.zeros(60), np.zeros(60)
     for _ in range(3000):

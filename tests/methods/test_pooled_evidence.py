@@ -18,8 +18,9 @@ from actc.data.triples import Annotations, ScoredTriples
 from actc.errors import OptionError, TableError
 from actc.evidence.score import TrainingSet, TriplesWithEvidence, learn, score_pools
 from actc.graph.graph import Graph
-from actc.methods.named import METHODS, find_method, thresholds_of
-from actc.methods.pooled_evidence import PooledEvidence, move_weights
+from actc.methods.named import METHODS, thresholds_of
+from actc.methods.pooled.method import Pooled
+from actc.methods.pooled.pieces import move_weights
 from tests.evidence.test_score import make_town
 
 NOBODY = Annotations()
@@ -56,7 +57,7 @@ def plain_cell():
 
 
 def test_with_unseen_facts_the_graph_ranks_before_any_answer(cell):
-    chance = PooledEvidence().fit(cell.with_evidence.valid, NOBODY).probabilities(cell.with_evidence.test)
+    chance = METHODS["pooled-evidence"].fit(cell.with_evidence.valid, NOBODY).probabilities(cell.with_evidence.test)
     assert chance[cell.test_labels].min() > chance[~cell.test_labels].max()
 
 
@@ -70,7 +71,7 @@ def test_the_bench_measures_it_from_zero_answers_on(cell):
 
 def test_without_unseen_facts_it_begins_as_pooled_known(plain_cell):
     cell = plain_cell
-    fit = PooledEvidence().fit(cell.with_evidence.valid, NOBODY, cell.known)
+    fit = METHODS["pooled-evidence"].fit(cell.with_evidence.valid, NOBODY, cell.known)
     expected = METHODS["pooled-known"].fit(cell.valid, NOBODY, cell.known)
     np.testing.assert_allclose(fit.probabilities(cell.with_evidence.test), expected.probabilities(cell.test))
 
@@ -78,7 +79,7 @@ def test_without_unseen_facts_it_begins_as_pooled_known(plain_cell):
 def test_without_unseen_facts_answers_bring_the_evidence_in(plain_cell):
     cell = plain_cell
     answers = Annotations(np.arange(len(cell.valid)), cell.valid_labels)
-    fit = PooledEvidence().fit(cell.with_evidence.valid, answers, cell.known)
+    fit = METHODS["pooled-evidence"].fit(cell.with_evidence.valid, answers, cell.known)
     assert accuracy(cell.test_labels, fit.probabilities(cell.with_evidence.test) >= 0.5) > 0.95
     assert fit.weights["log-odds by evidence"] > 0
 
@@ -110,13 +111,13 @@ def test_without_pieces_it_decides_by_thresholds_in_log_odds(cell, count):
     weighed = cell.with_evidence.valid
     plain = weighed.with_scores(weighed.scores)
     answers = Annotations(np.arange(count), cell.valid_labels[:count])
-    fit = PooledEvidence().fit(plain, answers)
+    fit = METHODS["pooled-evidence"].fit(plain, answers)
     assert fit.thresholds.decide(plain).tolist() == fit.accepts(plain).tolist()
     assert fit.accepts(plain).tolist() == (fit.probabilities(plain) >= 0.5).tolist()
     assert fit.weights == {}
-    line = find_method("pooled:prior=log-odds").fit(plain, answers)  # what it is made of
+    line = METHODS["pooled-evidence-rndm"].fit(plain, answers)  # what it is made of
     assert fit.thresholds.cuts.tolist() == line.thresholds.cuts.tolist()
-    kept = PooledEvidence(move=False).fit(weighed, answers)
+    kept = Pooled(reads="evidence", move=False).fit(weighed, answers)
     assert kept.thresholds.cuts.tolist() == fit.thresholds.cuts.tolist()
 
 
@@ -124,9 +125,9 @@ def test_answers_that_contradict_the_evidence_turn_it_down():
     rng = np.random.default_rng(0)
     scores = rng.normal(scale=3, size=400)
     pool = make_weighed(scores[:, None] / 3, scores)
-    believed = PooledEvidence().fit(pool, NOBODY).probabilities(pool)
+    believed = METHODS["pooled-evidence"].fit(pool, NOBODY).probabilities(pool)
     answers = Annotations(np.arange(300), scores[:300] < 0)
-    after = PooledEvidence().fit(pool, answers).probabilities(pool)
+    after = METHODS["pooled-evidence"].fit(pool, answers).probabilities(pool)
     assert np.corrcoef(believed, sigmoid(scores))[0, 1] > 0.99
     assert accuracy(scores[300:] < 0, after[300:] >= 0.5) > 0.9
 
@@ -145,7 +146,7 @@ def test_the_weight_of_the_piece_that_tells_can_be_read():
     rng = np.random.default_rng(1)
     pieces = rng.normal(size=(300, 5))
     pool = make_weighed(pieces)
-    fit = PooledEvidence().fit(pool, Annotations(np.arange(200), pieces[:200, 3] > 0))
+    fit = METHODS["pooled-evidence"].fit(pool, Annotations(np.arange(200), pieces[:200, 3] > 0))
     assert max(fit.weights, key=fit.weights.get) == "piece 3"
     assert fit.weights["piece 3"] > 1
 
@@ -157,12 +158,12 @@ def test_no_answer_moves_no_weight():
 def test_the_order_of_answers_does_not_matter(cell):
     rows = np.random.default_rng(0).permutation(len(cell.valid))[:25]
     one, other = (Annotations(part, cell.valid_labels[part]) for part in (rows, rows[::-1]))
-    fits = [PooledEvidence().fit(cell.with_evidence.valid, answers) for answers in (one, other)]
+    fits = [METHODS["pooled-evidence"].fit(cell.with_evidence.valid, answers) for answers in (one, other)]
     np.testing.assert_array_equal(*(fit.moved for fit in fits))
 
 
 def test_it_refuses_triples_without_evidence_where_answers_moved_weights(cell):
-    fit = PooledEvidence().fit(cell.with_evidence.valid, Annotations(np.arange(9), cell.valid_labels[:9]))
+    fit = METHODS["pooled-evidence"].fit(cell.with_evidence.valid, Annotations(np.arange(9), cell.valid_labels[:9]))
     with pytest.raises(OptionError, match="weigh them with the pool"):
         fit.accepts(cell.valid)
 

@@ -10,9 +10,9 @@ import pytest
 from actc.data.numeric import psi
 from actc.data.triples import Annotations, ScoredTriples
 from actc.methods.pooled.features import prepare_pool
-from actc.methods.pooled.model import Prior, design
-from actc.methods.pooled.regimes import REGIMES, find_shares, fit_regimes
-from actc.methods.pooled.solve import LabelTable, Priors, find_modes
+from actc.methods.pooled.model import Priors, design
+from actc.methods.pooled.regimes import fit_regimes, regime_priors, regime_shares
+from actc.methods.pooled.solve import LabelTable, find_modes
 
 COEFFICIENTS = {"one": (0.0, 0.8), "c": (0.7, 0.8), "skew": (-1.0, 0.8), "bskew": (0.6, 0.5), "slope": (1.5, 0.7)}
 
@@ -33,19 +33,20 @@ def test_the_mode_is_where_no_step_lowers_the_objective() -> None:
 
     pool, labels = make_pool(0.5)
     prepared, rows = prepare_pool(pool), np.arange(60)
-    prior = Prior(COEFFICIENTS, (1.2, 0.5))
-    G, basis, code = design(prepared, prior.coefficients), psi(prepared.x[rows]), prepared.relations[rows]
+    prior = Priors.of((COEFFICIENTS, (1.2, 0.5)))
+    mean = prior.mean[0]
+    G, basis, code = design(prepared, prior.names), psi(prepared.x[rows]), prepared.relations[rows]
 
     def objective(at: np.ndarray) -> float:
-        theta, u = at[: len(prior.mean)], at[len(prior.mean) :].reshape(-1, 3)
+        theta, u = at[: len(mean)], at[len(mean) :].reshape(-1, 3)
         eta = np.einsum("li,li->l", basis, (G @ theta)[code] + u[code])
-        off = prior.precision @ (theta - prior.mean) ** 2 + (u**2 / prior.tau_squared).sum()
+        off = prior.precision[0] @ (theta - mean) ** 2 + (u**2 * prior.penalty).sum()
         return float(np.logaddexp(0, eta).sum() - eta @ labels[rows] + 0.5 * off)
 
-    best = minimize(objective, np.r_[prior.mean, np.zeros(24)], method="BFGS", options={"gtol": 1e-8})
+    best = minimize(objective, np.r_[mean, np.zeros(24)], method="BFGS", options={"gtol": 1e-8})
     table = LabelTable.of(prepared, Annotations(rows, labels[rows]))
-    modes = find_modes(table, G[table.relations], Priors.of([prior]))
-    np.testing.assert_allclose(modes.state.theta[0], best.x[: len(prior.mean)], atol=1e-3)
+    modes = find_modes(table, G[table.relations], prior)
+    np.testing.assert_allclose(modes.theta[0], best.x[: len(mean)], atol=1e-3)
     assert modes.value[0] == pytest.approx(best.fun, abs=1e-4)
 
 
@@ -55,7 +56,7 @@ def test_the_evidence_is_that_of_brute_force() -> None:
     prepared, row = prepare_pool(pool), np.array([3])
     fixed = {name: (mean, 1e-4) for name, (mean, _) in COEFFICIENTS.items()}
     means = (-2.0, 1.0)
-    priors = Priors.of([Prior({**fixed, "one": (mean, 0.5)}, (1e-3, 1e-3)) for mean in means])
+    priors = Priors.of(*(({**fixed, "one": (mean, 0.5)}, (1e-3, 1e-3)) for mean in means))
     G, table = design(prepared, fixed), LabelTable.of(prepared, Annotations(row, np.array([True])))
     found = find_modes(table, G[table.relations], priors).evidence()
     without_one = np.array([0.0, *(mean for name, (mean, _) in fixed.items() if name != "one")])
@@ -68,14 +69,14 @@ def test_the_evidence_is_that_of_brute_force() -> None:
 
 def test_without_answers_the_weights_are_the_shares() -> None:
     prepared = prepare_pool(make_pool(0.4)[0])
-    start = fit_regimes(prepared, Annotations(), REGIMES[False])
-    np.testing.assert_allclose([weight for weight, _ in start.mixture], find_shares(prepared))
+    start = fit_regimes(prepared, Annotations(), regime_priors(False))
+    np.testing.assert_allclose([weight for weight, _ in start.mixture], regime_shares(prepared))
 
 
 @pytest.mark.parametrize(("agreement", "sure"), [(0.0, 0.5), (0.5, 0.74), (1.0, 0.98)])
 def test_features_that_agree_speak_for_the_regime_in_which_they_tell_and_half_is_true(agreement, sure) -> None:
     prepared = replace(prepare_pool(make_pool(0.4)[0]), agreement=agreement)
-    shares = find_shares(prepared).reshape(3, 3)
+    shares = regime_shares(prepared).reshape(3, 3)
     assert shares.sum() == pytest.approx(1)
     np.testing.assert_allclose(shares[:, 0].sum(), sure)
     np.testing.assert_allclose(shares[1].sum(), sure)
@@ -83,9 +84,9 @@ def test_features_that_agree_speak_for_the_regime_in_which_they_tell_and_half_is
 
 def test_before_any_answer_few_and_most_are_equally_likely_unless_the_pool_looks_like_lists() -> None:
     prepared = prepare_pool(make_pool(0.4)[0])
-    few, _, most = find_shares(prepared).reshape(3, 3).sum(axis=1)
+    few, _, most = regime_shares(prepared).reshape(3, 3).sum(axis=1)
     assert few == pytest.approx(most)
-    few, _, most = find_shares(replace(prepared, listed=1.0)).reshape(3, 3).sum(axis=1)
+    few, _, most = regime_shares(replace(prepared, lists=1.0)).reshape(3, 3).sum(axis=1)
     assert few > 0.9 > 0.05 > most > 0
 
 
@@ -96,7 +97,7 @@ def test_ten_random_answers_settle_the_base_rate(share) -> None:
         pool, labels = make_pool(share, seed=seed)
         prepared = prepare_pool(pool)
         rows = np.random.default_rng(seed).permutation(len(pool))[:10]
-        posterior = fit_regimes(prepared, Annotations(rows, labels[rows]), REGIMES[False])
+        posterior = fit_regimes(prepared, Annotations(rows, labels[rows]), regime_priors(False))
         accepted.append((posterior.logits(prepared.x, prepared.relations) >= 0).mean())
     assert abs(np.mean(accepted) - share) < 0.15
 
@@ -115,7 +116,7 @@ def test_five_answers_to_each_question_look_like_proposals_before_any_label(side
     accepted, weights = [], []
     for table in (pool, as_lists(pool, 5, side)):
         prepared = prepare_pool(table)
-        start = fit_regimes(prepared, Annotations(), REGIMES[False])
+        start = fit_regimes(prepared, Annotations(), regime_priors(False))
         accepted.append((start.logits(prepared.x, prepared.relations) >= 0).mean())
         weights.append(sum(weight for weight, part in start.mixture if part.beta[-1, 0] < -1))
     assert accepted[1] < 0.6 * accepted[0]
@@ -127,19 +128,19 @@ def test_two_answers_to_each_question_or_one_with_very_many_are_no_lists() -> No
     hub = ["hub"] * 200 + [f"q{i}" for i in range(200)]
     names = [f"a{i}" for i in range(400)]
     with_hub = ScoredTriples.from_columns(hub, pool.columns()["relation"], names, pool.scores)
-    assert [prepare_pool(table).listed for table in (pool, as_lists(pool, 2), with_hub)] == [0, 0, 0]
-    assert prepare_pool(as_lists(pool, 5)).listed == 1
+    assert [prepare_pool(table).lists for table in (pool, as_lists(pool, 2), with_hub)] == [0, 0, 0]
+    assert prepare_pool(as_lists(pool, 5)).lists == 1
 
 
 def test_labels_overrule_what_looks_like_lists() -> None:
     pool, labels = make_pool(0.9, seed=2)
     prepared = prepare_pool(as_lists(pool, 5))
-    posterior = fit_regimes(prepared, Annotations(np.arange(25), labels[:25]), REGIMES[False])
+    posterior = fit_regimes(prepared, Annotations(np.arange(25), labels[:25]), regime_priors(False))
     assert (posterior.logits(prepared.x, prepared.relations) >= 0).mean() > 0.75
 
 
 def test_doubt_between_kinds_makes_the_average_wider_than_its_parts() -> None:
     pool, labels = make_pool(0.3, seed=1)
-    posterior = fit_regimes(prepare_pool(pool), Annotations(np.arange(5), labels[:5]), REGIMES[False])
+    posterior = fit_regimes(prepare_pool(pool), Annotations(np.arange(5), labels[:5]), regime_priors(False))
     within = sum(weight * part.covariance[:, 0, 0] for weight, part in posterior.mixture)
     assert (posterior.covariance[:, 0, 0] > within + 0.05).all()

@@ -20,7 +20,7 @@ from actc.evidence.reasons import Reasons
 from actc.evidence.score import TriplesWithEvidence, gather_evidence
 from actc.evidence.table import Proposals
 from actc.graph.graph import Graph
-from actc.methods.pooled_evidence import DOUBTS, PooledEvidence
+from actc.methods.pooled.method import WRONG_FACTS_METHOD, Pooled
 from actc.session.oracle import Oracle, ask_oracle
 from actc.session.sought import invert_labels
 
@@ -56,7 +56,7 @@ class Doubtful:
             return sigmoid(self.facts.scores)
         answers, names = case.answers_in(self.facts), self.reasons.parts[0][1].columns
         pool = TriplesWithEvidence.of(self.facts, self.pieces, names, with_log_odds=True)
-        found = PooledEvidence().fit(pool, answers).probabilities(pool)
+        found = Pooled(reads="evidence").fit(pool, answers).probabilities(pool)
         found[answers.rows] = answers.labels
         return found
 
@@ -93,4 +93,4 @@ def ask_about(
     def wrong(triples: ScoredTriples, rows: IntArray) -> BoolArray:
         return invert_labels(Annotations(rows, oracle(triples, rows))).labels
 
-    return ask_oracle(facts, wrong, judgeable, method=DOUBTS, budget=budget, seed=seed, demand=demand)
+    return ask_oracle(facts, wrong, judgeable, method=WRONG_FACTS_METHOD, budget=budget, seed=seed, demand=demand)

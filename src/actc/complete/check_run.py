@@ -28,7 +28,7 @@ from actc.errors import OptionError, TableError
 from actc.graph.formats import as_table, find_ending, read_graph, write_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import without_literals
-from actc.methods.pooled_evidence import LOG_ODDS
+from actc.methods.pooled.method import EVIDENCE_METHOD
 from actc.session import Session, Settings, start_session
 from actc.session.asking import Finished, Stage, annotate_command, no_stage, open_judged
 from actc.session.examine import name_things
@@ -129,7 +129,7 @@ def _start_session(plan: RunConfig, doubtful: Doubtful, folder: Path) -> list[st
     title = plan.graph.name.partition(".")[0]
     budget = min(plan.budget, len(doubtful.facts))
     settings = Settings(
-        LOG_ODDS,
+        EVIDENCE_METHOD,
         budget,
         seed=plan.seed,
         title=title,

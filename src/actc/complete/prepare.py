@@ -35,7 +35,7 @@ from actc.evidence.table import Progress
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import without_literals
-from actc.methods.pooled_evidence import LOG_ODDS
+from actc.methods.pooled.method import EVIDENCE_METHOD
 from actc.session.asking import Stage
 from actc.session.oracle import Carried
 
@@ -63,7 +63,7 @@ class Ready:
 
     def method(self, plan: RunConfig) -> str:
         """Return who chooses questions and thresholds."""
-        return plan.method or (PLAIN_METHOD if self.reasons is None else LOG_ODDS)
+        return plan.method or (PLAIN_METHOD if self.reasons is None else EVIDENCE_METHOD)
 
     def worth_asking(self, rows: IntArray) -> IntArray:
         """Return those of some candidates that questions may be about: all, unless the evidence says better."""

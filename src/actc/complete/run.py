@@ -47,7 +47,7 @@ from actc.decide.held import tell_held
 from actc.errors import FileError, OptionError
 from actc.graph.formats import as_table, find_ending, read_graph
 from actc.graph.graph import Graph
-from actc.methods.pooled_evidence import DOUBTS
+from actc.methods.pooled.method import WRONG_FACTS_METHOD
 from actc.session import Session, Settings, start_session
 from actc.session.asking import Finished, Stage, annotate_command, count_said, no_stage, open_judged
 from actc.session.examine import name_things
@@ -238,7 +238,7 @@ def _with_earlier(case: Case | None, doubts: Doubtful, earlier: Earlier) -> Case
     if not len(said):
         return case
     if case is None:
-        return Case(doubts.facts, said, None, DOUBTS)
+        return Case(doubts.facts, said, None, WRONG_FACTS_METHOD)
     rows = case.pool.rows_of(doubts.facts.take(said.rows))
     new = (rows >= 0) & ~np.isin(rows, case.annotations.rows)
     return replace(case, annotations=replace(said.take(new), rows=rows[new]).plus(case.annotations))

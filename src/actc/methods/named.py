@@ -21,7 +21,6 @@ from actc.errors import ActcError, ChoiceError, OptionError, check_choice
 from actc.evidence.score import TriplesWithEvidence
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.model import Posterior
-from actc.methods.pooled_evidence import PooledEvidence
 from actc.methods.three_steps import Actc, GlobalOpt, LocalOpt, SelectingMethod, Squash
 
 __all__ = [
@@ -261,10 +260,10 @@ METHODS: dict[str, Method] = {
     "globalopt-f1": GlobalOpt("Baseline: grid search, relation by relation, for the F1 over all annotations"),
     "pooled": Pooled("Ours: one model over all relations, labels where they pay; works from zero labels on"),
     "pooled-rndm": Pooled("Ours: one model over all relations, random triples", "random"),
-    "pooled-known": Pooled("Ours: pooled, and the scores of known triples tell about relations", known=True),
-    "pooled-known-rndm": Pooled("Ours: pooled, with known triples' scores, random triples", "random", known=True),
-    "pooled-evidence": PooledEvidence("Ours: pooled, over log-odds by what the graph says of each candidate"),
-    "pooled-evidence-rndm": PooledEvidence(
-        "Ours: pooled, over log-odds by the graph's evidence, random triples", "random"
+    "pooled-known": Pooled("Ours: pooled, and the scores of known triples tell about relations", reads="known"),
+    "pooled-known-rndm": Pooled("Ours: pooled, with known triples' scores, random triples", "random", reads="known"),
+    "pooled-evidence": Pooled("Ours: pooled, over log-odds by what the graph says of each candidate", reads="evidence"),
+    "pooled-evidence-rndm": Pooled(
+        "Ours: pooled, over log-odds by the graph's evidence, random triples", "random", reads="evidence"
     ),
 }

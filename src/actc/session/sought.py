@@ -15,7 +15,7 @@ from actc.data.triples import Annotations, ScoredTriples
 from actc.decide.judge_answers import JudgeAnswers
 from actc.decide.list_test import Demand
 from actc.decide.words import CANDIDATES, WRONG_FACTS, Sought
-from actc.methods.pooled_evidence import DOUBTS
+from actc.methods.pooled.method import WRONG_FACTS_METHOD
 from actc.session.judge_store import ReplyStore
 from actc.session.session import Session
 from actc.session.settings import Settings
@@ -43,7 +43,7 @@ class Part:
 
     def method(self, settings: Settings) -> str:
         """Return the method of its fit: doubts about facts are log-odds, whatever candidates are scored by."""
-        return DOUBTS if self.wrong else settings.method
+        return WRONG_FACTS_METHOD if self.wrong else settings.method
 
     def of(self, pool: ScoredTriples) -> ScoredTriples:
         """Return its triples."""

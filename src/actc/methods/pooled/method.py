@@ -9,79 +9,81 @@ from typing import ClassVar
 
 import numpy as np
 
+from actc.data.numeric import moderate
 from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, Picks, ScoredTriples, Thresholds
 from actc.errors import OptionError, check_choice
-from actc.methods.pooled.features import PreparedPool, prepare_pool
-from actc.methods.pooled.log_odds import fit_log_odds, prepare_log_odds
-from actc.methods.pooled.model import OBJECTIVES, Posterior, cut_intervals, cuts_at
-from actc.methods.pooled.picks import batch_size, best_pick, pick_expected_gain
-from actc.methods.pooled.regimes import REGIMES, fit_regimes
+from actc.evidence.score import TriplesWithEvidence
+from actc.methods.pooled import tuned
+from actc.methods.pooled.features import LOG_ODDS, PROBABILITIES, RANKS, PreparedPool, prepare_pool
+from actc.methods.pooled.model import OBJECTIVES, Posterior, Priors, cut_intervals, cuts_at
+from actc.methods.pooled.picks import ExpectedGains, pick_expected_gain, pick_listed
+from actc.methods.pooled.pieces import move_weights
+from actc.methods.pooled.regimes import fit_regimes, regime_priors
+from actc.methods.pooled.solve import fit_prior
 from actc.methods.select_triples import check_count, find_selector, select_triples
 
-OWN_SELECTOR = "expected-gain"
-LOG_ODDS = "log-odds"
-PRIORS = ("pool", LOG_ODDS)
+EXPECTED_GAIN, LISTED = "expected-gain", "listed"
+READS = ("pool", "known", "evidence")
+EVIDENCE_METHOD = "pooled-evidence"
+"""The method for scores that are log-odds by evidence."""
+WRONG_FACTS_METHOD = f"{EVIDENCE_METHOD}:selector={LISTED}"
+"""The same where the scores are log-odds of being wrong: wrong facts are rare, and stand in a list."""
 
 
 @dataclass(frozen=True)
 class Pooled:
     """One model over all relations, which share strength; works from zero labels on.
 
+    Scores that are probabilities are believed; other scores are read by their ranks, unless ``reads=evidence``.
+
     Parameters
     ----------
     selector : str
-        ``expected-gain`` (where a label is expected to set most decisions right), or a name in ``SELECTORS``.
+        ``expected-gain`` (where a label is expected to set most decisions right), ``listed`` (drawn from the most
+        probable ones, and from all relations), or a name in ``SELECTORS``.
     objective : str
         What the cuts should make best on the pool: ``accuracy`` or ``f1``.
-    known : bool
-        Whether to learn about relations from the scores of triples that the graph holds already.
-    prior : str
-        ``pool``: what the pool itself tells is believed before any label; scores that are probabilities are believed.
-        ``log-odds``: the scores are log-odds, and are believed.
+    reads : str
+        What it reads beside the pool's scores. ``pool``: nothing. ``known``: the scores of triples that the graph holds
+        already. ``evidence``: what the graph says of each candidate; then scores are log-odds, such as ``actc
+        evidence`` writes, and answers move the weights of the pieces of evidence, where the pool has them beside it.
+    move : bool
+        Whether answers move the weights of the pieces.
     """
 
     summary: str = ""
-    selector: str = OWN_SELECTOR
+    selector: str = EXPECTED_GAIN
     objective: str = "accuracy"
-    known: bool = False
-    prior: str = "pool"
-
-    @property
-    def reads(self) -> str:
-        """What it reads beside the pool: the scores of known triples, or nothing."""
-        return "known" if self.known else "pool"
+    reads: str = "pool"
+    move: bool = True
 
     @property
     def by_chance(self) -> bool:
         """Whether chance plays a part in what it selects."""
-        return self.selector == OWN_SELECTOR or find_selector(self.selector).by_chance
+        return self.selector in (EXPECTED_GAIN, LISTED) or find_selector(self.selector).by_chance
 
     def batch(self, judged: int) -> int:
         """Return how many triples to judge before asking again."""
-        return batch_size(judged)
+        return max(1, judged // tuned.LABELS_IN_BATCH)
 
     def fit(self, pool: ScoredTriples, answers: Annotations, known: ScoredTriples | None = None) -> PooledFit:
         """Return the fit on the answers, of which there may be none."""
-        check_choice("prior of the pooled method", self.prior, PRIORS)
+        check_choice("source of the pooled method", self.reads, READS)
         check_choice("objective of the pooled method", self.objective, OBJECTIVES)
-        if self.selector != OWN_SELECTOR:
+        if self.selector not in (EXPECTED_GAIN, LISTED):
             find_selector(self.selector)  # refuses a selector that does not exist
-        return PooledFit(self, pool, answers, self._prepare(pool, known))
-
-    def believes_scores(self, pool: ScoredTriples) -> bool:
-        """Return whether the scores of a pool are taken for log-odds or probabilities."""
-        return self.prior == LOG_ODDS or pool.probabilities
-
-    def _prepare(self, pool: ScoredTriples, known: ScoredTriples | None) -> PreparedPool:
-        if self.believes_scores(pool):
-            return prepare_log_odds(pool)
-        if not self.known:
-            return prepare_pool(pool)
+        # Where no facts were left to learn from what the pieces are worth, it starts from the model's own score.
+        own_scores = isinstance(pool, TriplesWithEvidence) and not pool.with_log_odds
+        if pool.probabilities or (self.reads == "evidence" and not own_scores):
+            kind = PROBABILITIES if pool.probabilities else LOG_ODDS
+            return PooledFit(self, pool, answers, prepare_pool(pool, None, kind), _log_odds_prior())
+        if self.reads == "pool":
+            return PooledFit(self, pool, answers, prepare_pool(pool), regime_priors(False))
         if known is None:
             raise OptionError(
                 "This method needs the known triples with scores: --known, --kg, or a train.tsv in the folder."
             )
-        return prepare_pool(pool, known)
+        return PooledFit(self, pool, answers, prepare_pool(pool, known), regime_priors(True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,35 +97,56 @@ class PooledFit:
         What it was fitted on.
     prepared : PreparedPool
         The pool with all that the method needs of it.
+    priors : Priors
+        Of the lines: one for each kind of pool, or a single one where scores are log-odds.
     """
 
     method: Pooled
     pool: ScoredTriples
     answers: Annotations
     prepared: PreparedPool = field(repr=False)
+    priors: Priors = field(repr=False)
     squash: ClassVar[None] = None
 
     @cached_property
     def draws(self) -> Posterior:
-        """Every relation's line as a Gaussian, from which any number of lines can be drawn."""
-        if self.method.believes_scores(self.pool):
-            return fit_log_odds(self.prepared, self.answers)
-        return fit_regimes(self.prepared, self.answers, REGIMES[self.method.known])
+        """Every relation's line as a Gaussian; what moved weights add is left out."""
+        fit = fit_regimes if self.prepared.scale.kind == RANKS else fit_prior
+        return fit(self.prepared, self.answers, self.priors)
+
+    @cached_property
+    def moved(self) -> FloatArray | None:
+        """By how much the answers moved the weight of each piece, shape (F,); None where nothing was moved."""
+        reads_pieces = self.method.reads == "evidence" and self.method.move
+        if not (reads_pieces and len(self.answers) and isinstance(self.pool, TriplesWithEvidence)):
+            return None
+        order = np.argsort(self.answers.rows)  # the result must not depend on the order of judging
+        rows = self.answers.rows[order]
+        return move_weights(self.pool.pieces[rows], self._moments(self.pool)[0][rows], self.answers.labels[order])
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """By how much the answers moved the weight of each piece: log-odds per standard deviation."""
+        if self.moved is None or not isinstance(self.pool, TriplesWithEvidence):
+            return {}
+        return dict(zip(self.pool.piece_names, self.moved.tolist(), strict=True))
 
     @cached_property
     def cuts(self) -> FloatArray:
-        """Each relation's cut, the default last, shape (R + 1,)."""
+        """Each relation's cut, the default last, shape (R + 1,); what moved weights add is left out."""
         return cuts_at(self.draws, self.draws.beta, self._level)
 
     @cached_property
-    def thresholds(self) -> Thresholds:
-        """One cut per relation with an interval: between its ends, with nine chances in ten if the model holds."""
+    def thresholds(self) -> Thresholds | None:
+        """One cut per relation with a 90% interval, if the model holds; None where answers moved weights."""
+        if self.moved is not None:
+            return None
         return Thresholds.from_cuts(self.pool, self.answers, self.cuts, *cut_intervals(self.draws, cut=self._level))
 
     @cached_property
     def gain(self) -> float:
         """Right decisions in the pool that one more label, well chosen, is expected to add."""
-        return best_pick(self.draws)[2]
+        return float(ExpectedGains(self.draws).gains.max())
 
     @cached_property
     def _level(self) -> float:
@@ -132,6 +155,8 @@ class PooledFit:
 
     def accepts(self, triples: ScoredTriples) -> BoolArray:
         """Return which triples are accepted, shape (M,): with the best accuracy, where P(true) >= 1/2."""
+        if self.moved is not None:
+            return np.asarray(self._moved_moments(triples, self.moved)[0] >= 0)
         return np.asarray(triples.scores >= self.cuts[self.prepared.relation_codes(triples)])
 
     def probabilities(self, triples: ScoredTriples) -> FloatArray:
@@ -140,9 +165,13 @@ class PooledFit:
         A line that is flat or falls with the score, which few answers can make of it, has no cut of its own; there
         P(true) stays on the side of 1/2 that the cut for the best accuracy says.
         """
-        relations = self.prepared.relation_codes(triples)
-        p = self.draws.probabilities(self.prepared.centred(triples.scores, relations), relations)
-        likely = triples.scores >= self._even_cuts[relations]
+        if self.moved is not None:
+            return moderate(*self._moved_moments(triples, self.moved))
+        return self._line_probabilities(triples)
+
+    def _line_probabilities(self, triples: ScoredTriples) -> FloatArray:
+        p = moderate(*self._moments(triples))
+        likely = triples.scores >= self._even_cuts[self.prepared.relation_codes(triples)]
         return np.where(likely, np.maximum(p, 0.5), np.minimum(p, np.nextafter(0.5, 0)))
 
     @cached_property
@@ -150,28 +179,44 @@ class PooledFit:
         """Where each relation's line crosses an even chance, the default last, shape (R + 1,)."""
         return cuts_at(self.draws, self.draws.beta)
 
-    def _repr_html_(self) -> str:
-        """Return the thresholds as a table, for a notebook."""
-        return self.thresholds._repr_html_()
+    def _moments(self, triples: ScoredTriples) -> tuple[FloatArray, FloatArray]:
+        relations = self.prepared.relation_codes(triples)
+        return self.draws.moments(self.prepared.centred(triples.scores, relations), relations)
+
+    def _moved_moments(self, triples: ScoredTriples, moved: FloatArray) -> tuple[FloatArray, FloatArray]:
+        if not isinstance(triples, TriplesWithEvidence):
+            raise OptionError(
+                "Answers moved the weights of evidence, so triples need theirs: weigh them with the pool."
+            )
+        mean, variance = self._moments(triples)
+        return mean + triples.pieces @ moved, variance
+
+    def _repr_html_(self) -> str | None:
+        """Return the thresholds as a table, for a notebook; None where there are none."""
+        return None if self.thresholds is None else self.thresholds._repr_html_()
 
     def pick(self, count: int, random: np.random.Generator) -> Picks:
         """Return the next triples to judge."""
-        if self.method.selector == OWN_SELECTOR:
+        if self.method.selector == LISTED:
+            p = self._line_probabilities(self.pool)
+            return pick_listed(p, self.pool.relations, self.answers, count, random)
+        if self.method.selector == EXPECTED_GAIN:
             check_count(self.pool, self.answers, count)
             return pick_expected_gain(self.draws, self.answers, count, random, self._count_accepted())
         return select_triples(self.pool, self.answers, count, self.method.selector, random, self._estimate)
 
     def _count_accepted(self) -> IntArray:
-        """Return how many rows of each relation are accepted, shape (R,), by search: a pick reads no whole pool."""
+        """Return how many rows of each relation the cuts accept, shape (R,), by search: a pick reads no whole pool."""
         scores, members, ends = self.pool.scores, self.prepared.members, self.prepared.starts.tolist()
         spans = zip(ends[:-1], ends[1:], self.cuts[:-1].tolist(), strict=False)
-        return np.array(
-            [
-                end - bisect_left(range(end), cut, start, key=lambda at: scores[members[at]])
-                for start, end, cut in spans
-            ],
-            dtype=np.int64,
-        )
+        counts = [
+            end - bisect_left(range(end), cut, start, key=lambda at: scores[members[at]]) for start, end, cut in spans
+        ]
+        return np.array(counts, dtype=np.int64)
 
     def _estimate(self, relation: int | None = None) -> FloatArray:
-        return self.probabilities(self.pool if relation is None else self.pool.as_if(relation))
+        return self._line_probabilities(self.pool if relation is None else self.pool.as_if(relation))
+
+
+def _log_odds_prior() -> Priors:
+    return Priors.of((tuned.LOG_ODDS, tuned.LOG_ODDS_TAU))

@@ -17,39 +17,36 @@ import numpy as np
 
 from actc.data.numeric import line_heights, line_variances, logit, moderate, psi, sigmoid
 from actc.data.triples import Annotations, FloatArray, IntArray
+from actc.methods.pooled import tuned
 from actc.methods.pooled.features import PreparedPool
-from actc.methods.pooled.tuned import TUNED
+from actc.methods.pooled.tuned import Coefficient
 
 
 @dataclass(frozen=True, eq=False)
-class Prior:
-    """What is believed before any label.
+class Priors:
+    """K priors of the same P coefficients side by side.
 
     Parameters
     ----------
-    coefficients : mapping of str to (float, float)
-        Mean and standard deviation of each shared coefficient.
-    tau : (float, float)
-        How much relations differ from what their features say: standard deviation of intercepts and of slopes.
+    names : tuple of str
+        The coefficients, see :func:`design`.
+    mean, precision : float array of shape (K, P)
+        Mean and inverse variance of each coefficient.
+    penalty : float array of shape (K, 3)
+        1 / tau^2: how little relations differ from what their features predict, in intercept, left and right slope.
     """
 
-    coefficients: Mapping[str, tuple[float, float]]
-    tau: tuple[float, float]
+    names: tuple[str, ...]
+    mean: FloatArray
+    precision: FloatArray
+    penalty: FloatArray
 
-    @property
-    def tau_squared(self) -> FloatArray:
-        """Variances of a relation's own intercept, left and right slope, shape (3,)."""
-        return np.array([self.tau[0], self.tau[1], self.tau[1]]) ** 2
-
-    @property
-    def mean(self) -> FloatArray:
-        """Means, shape (P,)."""
-        return np.array([mean for mean, _ in self.coefficients.values()])
-
-    @property
-    def precision(self) -> FloatArray:
-        """Inverse variances, shape (P,)."""
-        return np.array([sd**-2.0 for _, sd in self.coefficients.values()])
+    @classmethod
+    def of(cls, *priors: tuple[Mapping[str, Coefficient], tuple[float, float]]) -> Priors:
+        """Make them of coefficients with means and standard deviations, and tau of intercepts and of slopes."""
+        numbers = np.array([list(coefficients.values()) for coefficients, _ in priors])
+        tau = np.array([[intercept, slope, slope] for _, (intercept, slope) in priors])
+        return cls(tuple(priors[0][0]), numbers[..., 0], numbers[..., 1] ** -2.0, 1 / tau**2)
 
 
 def design(pool: PreparedPool, names: Collection[str]) -> FloatArray:
@@ -122,13 +119,13 @@ def cut_for_f1(posterior: Posterior) -> float:
 
 def cuts_at(posterior: Posterior, beta: FloatArray, level: float = 0.0) -> FloatArray:
     """Return where lines with coefficients beta, shape (..., R + 1, 3), cross a logit, as cuts in scores."""
-    return posterior.pool.normal.to_cuts(posterior.pool.features["c"] + crossings(beta, level))
+    return posterior.pool.scale.to_cuts(posterior.pool.features["c"] + crossings(beta, level))
 
 
 def crossings(beta: FloatArray, level: float = 0.0) -> FloatArray:
     """Return x where lines with coefficients beta, shape (..., 3), cross a logit."""
     height = level - beta[..., 0]
-    return np.asarray(height / np.maximum(np.where(height < 0, beta[..., 1], beta[..., 2]), TUNED.slope_floor))
+    return np.asarray(height / np.maximum(np.where(height < 0, beta[..., 1], beta[..., 2]), tuned.LEAST_SLOPE))
 
 
 OBJECTIVES = {"accuracy": cut_for_accuracy, "f1": cut_for_f1}
@@ -145,7 +142,7 @@ def cut_intervals(posterior: Posterior, cut: float = 0.0) -> tuple[FloatArray, F
         some = slice(start, start + _AT_ONCE)
         lines = draw_lines(posterior, some, _DRAWS, random)
         found[:, some] = np.quantile(crossings(lines, cut), [0.05, 0.95], axis=0, method="nearest")
-    low, high = posterior.pool.normal.to_cuts(posterior.pool.features["c"] + found)  # rising, so it keeps quantiles
+    low, high = posterior.pool.scale.to_cuts(posterior.pool.features["c"] + found)  # rising, so it keeps quantiles
     return low, high
 
 
