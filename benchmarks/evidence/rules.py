@@ -128,7 +128,12 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
         candidates = found.scored.candidates
         everyone = worth_asking(candidates, np.arange(len(candidates)))
         case = ask_oracle(
-            candidates, lambda _, asked: true[asked], everyone, method=EVIDENCE_METHOD, budget=answers, seed=options.seed
+            candidates,
+            lambda _, asked: true[asked],
+            everyone,
+            method=EVIDENCE_METHOD,
+            budget=answers,
+            seed=options.seed,
         )
         told = dict(zip(("low", "middle", "high"), case.accepted_precision or (), strict=False))
         decided = case.decisions

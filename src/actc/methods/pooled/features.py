@@ -57,9 +57,9 @@ class Scale:
         if self.kind == PROBABILITIES:  # beyond the least and the greatest log-odds all or nothing is accepted
             least, greatest = logit(np.array([tuned.LEAST_PROBABILITY, 1 - tuned.LEAST_PROBABILITY]))
             return np.where(z <= least, -np.inf, np.where(z > greatest, np.inf, sigmoid(z)))
-        above = np.searchsorted(self.z, z, side="left")
-        edges = np.concatenate([[-np.inf], self.scores, [np.inf]])
-        return cut_between(edges[above], edges[above + 1])
+        above, last = np.searchsorted(self.z, z, side="left"), len(self.scores) - 1
+        low = np.where(above > 0, self.scores[above - 1], -np.inf)
+        return cut_between(low, np.where(above <= last, self.scores[np.minimum(above, last)], np.inf))
 
     @cached_property
     def z(self) -> FloatArray:

@@ -8,6 +8,7 @@ approximation. Relations meet only in theta, so the Hessian is an arrow and is n
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,15 +66,32 @@ def weigh_valleys(pool: PreparedPool) -> tuple[IntArray, FloatArray]:
     return seen, tuned.VALLEY_ANSWERS / len(PLACES) * clear[seen]
 
 
+class Point(NamedTuple):
+    """Where the searches stand under K priors, and the negative log posteriors there, up to a constant."""
+
+    theta: FloatArray  # (K, P)
+    u: FloatArray  # (K, L, 3) of the L labelled relations
+    eta: FloatArray  # (K, l) every label's logit
+    value: FloatArray  # (K,)
+
+    @classmethod
+    def at(cls, theta: FloatArray, u: FloatArray, labels: LabelTable, G: FloatArray, priors: Priors) -> Point:
+        """Compute the objectives at theta and u."""
+        lines = np.einsum("lip,kp->kli", G, theta) + u
+        eta = np.asarray(np.einsum("ij,kij->ki", labels.psi, lines[:, labels.group]))
+        likelihood = softplus(eta) @ labels.weight - eta @ (labels.weight * labels.truth)
+        shared = (priors.precision * (theta - priors.mean) ** 2).sum(axis=1)
+        own = (priors.penalty[:, None] * u**2).sum(axis=(1, 2))
+        return cls(theta, u, eta, np.asarray(likelihood + 0.5 * (shared + own)))
+
+
 @dataclass(frozen=True, eq=False)
 class Modes:
     """The negative log posteriors at a point, with gradients and Hessians as blocks: theta's (A) and relations' (D)."""
 
-    theta: FloatArray  # (K, P)
-    u: FloatArray  # (K, L, 3) of the L labelled relations
+    point: Point
     labels: LabelTable
     priors: Priors
-    value: FloatArray  # (K,)
     gradient: FloatArray  # (K, L, 3) of the likelihood
     S: FloatArray  # (K, L, 3, 3)
     D_inverse: FloatArray  # (K, L, 3, 3)
@@ -81,29 +99,25 @@ class Modes:
     A: FloatArray  # (K, P, P), the relations eliminated
 
     @classmethod
-    def at(cls, theta: FloatArray, u: FloatArray, labels: LabelTable, G: FloatArray, priors: Priors) -> Modes:
+    def at(cls, point: Point, labels: LabelTable, G: FloatArray, priors: Priors) -> Modes:
         """Lay out the blocks at a point."""
-        count, size = theta.shape
-        eta = np.asarray(np.einsum("ij,kij->ki", labels.psi, (np.einsum("lip,kp->kli", G, theta) + u)[:, labels.group]))
-        likelihood = softplus(eta) @ labels.weight - eta @ (labels.weight * labels.truth)
-        shared = (priors.precision * (theta - priors.mean) ** 2).sum(axis=1)
-        own = (priors.penalty[:, None] * u**2).sum(axis=(1, 2))
-        p = sigmoid(eta)
+        count, size = point.theta.shape
+        p = sigmoid(point.eta)
         gradient = labels.sum(labels.psi * (labels.weight * (p - labels.truth))[..., None])
         S = labels.sum(labels.squares * (labels.weight * p * (1 - p))[..., None]).reshape(count, -1, 3, 3)
-        D_inverse = np.linalg.inv(S + priors.penalty[:, None, :, None] * np.eye(3))
+        D_inverse = np.asarray(np.linalg.inv(S + priors.penalty[:, None, :, None] * np.eye(3)), dtype=np.float64)
         SG = S @ G
         flat, solved = SG.reshape(count, -1, size), (D_inverse @ SG).reshape(count, -1, size)
         from_labels = G.reshape(-1, size).T @ flat - flat.transpose(0, 2, 1) @ solved
         A = priors.precision[:, :, None] * np.eye(size) + from_labels
-        return cls(theta, u, labels, priors, likelihood + 0.5 * (shared + own), gradient, S, D_inverse, SG, A)
+        return cls(point, labels, priors, gradient, S, D_inverse, SG, A)
 
     def step(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return Newton's step of theta and u under every prior."""
         priors, count = self.priors, len(self.A)
-        own = self.gradient + priors.penalty[:, None] * self.u
+        own = self.gradient + priors.penalty[:, None] * self.point.u
         shared = self.gradient.reshape(count, -1) @ G.reshape(-1, G.shape[-1])
-        shared = shared + priors.precision * (self.theta - priors.mean)
+        shared = shared + priors.precision * (self.point.theta - priors.mean)
         solved = (self.D_inverse @ own[..., None])[..., 0]
         right = shared - np.einsum("kli,klip->kp", solved, self.SG)
         theta = np.linalg.solve(self.A, right[..., None])[..., 0]
@@ -111,15 +125,15 @@ class Modes:
 
     def evidence(self) -> FloatArray:
         """Return the log marginal likelihood of the labels under each prior, shape (K,), by Laplace's method."""
-        priors, count = self.priors, self.u.shape[1]
+        priors, count = self.priors, self.point.u.shape[1]
         shared = np.log(priors.precision).sum(axis=1) - np.linalg.slogdet(self.A)[1]
         own = count * np.log(priors.penalty).sum(axis=1) + np.linalg.slogdet(self.D_inverse)[1].sum(axis=1)
-        return np.asarray(0.5 * (shared + own) - self.value)
+        return np.asarray(0.5 * (shared + own) - self.point.value)
 
     def posterior(self, pool: PreparedPool, whole: FloatArray, k: int) -> Posterior:
         """Spread the fit under one prior from the labelled relations to all of them."""
-        beta = whole @ self.theta[k]
-        beta[self.labels.relations] += self.u[k]
+        beta = whole @ self.point.theta[k]
+        beta[self.labels.relations] += self.point.u[k]
         S = np.zeros((len(beta), 3, 3))
         S[self.labels.relations] = self.S[k]
         penalty = np.diag(self.priors.penalty[k])
@@ -142,19 +156,20 @@ def find_modes(labels: LabelTable, G: FloatArray, priors: Priors, start: Modes |
     """
     count = len(priors.mean)
     zero = np.zeros((count, len(labels.relations), 3))
-    theta, u = (priors.mean, zero) if start is None else (start.theta, start.u)
-    modes = Modes.at(theta, u, labels, G, priors)
+    theta, u = (priors.mean, zero) if start is None else start.point[:2]
+    modes = Modes.at(Point.at(theta, u, labels, G, priors), labels, G, priors)
     for _ in range(_STEPS if len(labels.group) else 0):
-        before, size = modes, np.ones(count)
-        step_theta, step_u = before.step(G)
+        before, size = modes.point, np.ones(count)
+        step_theta, step_u = modes.step(G)
         while True:
             theta, u = before.theta - size[:, None] * step_theta, before.u - size[:, None, None] * step_u
-            modes = Modes.at(theta, u, labels, G, priors)
-            worse = (modes.value > before.value) & (size >= 1e-3)
+            point = Point.at(theta, u, labels, G, priors)
+            worse = (point.value > before.value) & (size >= 1e-3)
             if not worse.any():
                 break
             size = np.where(worse, size / 2, size)
-        if np.abs(before.value - modes.value).max() < 1e-5:
+        modes = Modes.at(point, labels, G, priors)
+        if np.abs(before.value - point.value).max() < 1e-5:
             break
     return modes
 
@@ -191,7 +206,7 @@ def _widen(modes: Modes, prior: Priors, freedom: float) -> FloatArray:
     precision = prior.precision.copy()
     if np.isfinite(freedom):
         at = prior.names.index("one")
-        square = (modes.theta[0, at] - prior.mean[0, at]) ** 2 + np.linalg.inv(modes.A[0])[at, at]
+        square = (modes.point.theta[0, at] - prior.mean[0, at]) ** 2 + np.linalg.inv(modes.A[0])[at, at]
         precision[0, at] = (freedom + 1) / (freedom / prior.precision[0, at] + square)
     return precision
 
@@ -200,7 +215,7 @@ def _update_tau(modes: Modes, prior: Priors) -> FloatArray:
     """Return 1 / tau^2, shape (1, 3), that makes the relations' own deviations about as large as they look."""
     follow = modes.D_inverse[0] @ modes.SG[0]
     spread = modes.D_inverse[0] + follow @ np.linalg.inv(modes.A[0]) @ follow.transpose(0, 2, 1)
-    expected = (modes.u[0] ** 2 + np.diagonal(spread, axis1=1, axis2=2)).sum(axis=0)
+    expected = (modes.point.u[0] ** 2 + np.diagonal(spread, axis1=1, axis2=2)).sum(axis=0)
     count, start = len(spread), 1 / prior.penalty[0]
     of_intercept, of_slope = tuned.TAU_COUNTS
     intercept = (of_intercept * start[0] + expected[0]) / (of_intercept + count)
