@@ -29,6 +29,7 @@ from actc.data.triples import BoolArray, FloatArray
 from actc.evidence import rules as plan
 from actc.evidence.holdouts import score_rules
 from actc.evidence.rules import RuleProposals, open_store, propose_by_rules
+from actc.evidence.steps import Step
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import EVIDENCE_METHOD
@@ -64,11 +65,8 @@ def rank_by_confidence(graph: Graph, proposed: RuleProposals) -> FloatArray:
         for step in plan.edge_steps():
             store.make(step)
         store.make(plan.middle_step(proposed.hub))
-        store.view("edge_part", "SELECT * FROM edge")
-        rules = proposed.rules
-        given = {"id": np.arange(len(rules)), "a": rules.first, "b": rules.second, "r": rules.relation}
-        given |= {"c": rules.given, "d": rules.told}
-        store.connection.register("rule", given | {"confidence": rules.confidence})
+        store.make(Step("edge_part", "SELECT * FROM edge"), "CREATE OR REPLACE VIEW")
+        store.connection.register("rule", proposed.rules)
         store.connection.execute("CREATE TABLE rule_body AS SELECT DISTINCT a, b FROM rule WHERE b >= -1")
         store.make(plan.APPLIED)
         rows = store.table(
@@ -108,7 +106,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
         "redraw": options.redraw,
         "seed": options.seed,
         "confidence": proposed.least,
-        "rules": len(proposed.rules),
+        "rules": len(proposed.rules["r"]),
     }
     same |= {"candidates": len(proposed), "found_hidden": true.sum() / len(hidden), "true_share": true.mean()}
 

@@ -13,9 +13,9 @@ import numpy as np
 from cells import Cell, read_cell
 
 from actc.data.triples import BoolArray
-from actc.evidence.plan import GRAPH_COLUMNS, Limits, score_columns
-from actc.evidence.score import gather_evidence
-from actc.evidence.table import Evidence, Proposals
+from actc.evidence.plan import GRAPH_COLUMNS, score_columns
+from actc.evidence.steps import Limits
+from actc.evidence.table import Evidence, Proposals, gather_evidence
 from actc.graph.graph import Graph
 
 

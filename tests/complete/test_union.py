@@ -13,8 +13,7 @@ from actc.complete.union import Proposer, join_proposals
 from actc.evidence.holdouts import split_holdouts
 from actc.evidence.reasons import Reasons
 from actc.evidence.rules import propose_by_rules
-from actc.evidence.score import gather_evidence, place_scores
-from actc.evidence.table import Proposals
+from actc.evidence.table import Proposals, gather_evidence, place_scores
 from actc.graph.graph import Graph
 from tests.evidence.test_rules import make_families
 from tests.evidence.test_score import make_town

@@ -11,7 +11,8 @@ from actc.data.files import read_scored, write_scored, write_triples
 from actc.data.triples import ScoredTriples
 from actc.errors import ActcError
 from actc.evidence.plan import GRAPH_COLUMNS
-from actc.evidence.score import create_training_set, place_scores
+from actc.evidence.score import create_training_set
+from actc.evidence.table import place_scores
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 
@@ -103,7 +104,7 @@ def test_what_cannot_be_weighed_is_refused_in_a_sentence(folder, tmp_path):
 def test_many_candidates_are_written_chunk_by_chunk_with_the_same_log_odds(folder, tmp_path, name, monkeypatch):
     run(folder, tmp_path / "whole.parquet")
     monkeypatch.setattr("actc.evidence.table.CHUNK", 11)
-    monkeypatch.setattr("actc.evidence.duckdb_engine.BATCH", 4)
+    monkeypatch.setattr("actc.evidence.table.BATCH", 4)
     run(folder, tmp_path / name)
     chunks = tmp_path / name / "*.parquet" if name == "parts" else tmp_path / name
     whole, parts = (

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from actc.data.triples import ScoredTriples
-from actc.evidence.duckdb_engine import open_tables
 from actc.evidence.plan import GRAPH_COLUMNS, SCORE_COLUMNS
-from actc.evidence.score import gather_evidence
-from actc.evidence.table import Work
+from actc.evidence.table import Work, gather_evidence, open_tables
 from actc.graph.graph import Graph
 
 PAGE = (Path(__file__).parents[2] / "docs" / "evidence.md").read_text(encoding="utf-8")

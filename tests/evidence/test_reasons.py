@@ -10,9 +10,8 @@ import pytest
 from actc.data.triples import ScoredTriples
 from actc.evidence.model import EvidenceModel, Quantiles, Ridge
 from actc.evidence.plan import NAMED_COLUMNS
-from actc.evidence.reasons import give_reasons, join_reasons, score_topics
-from actc.evidence.score import gather_evidence
-from actc.evidence.sentences import SENTENCES, Row, Slots
+from actc.evidence.reasons import SENTENCES, Candidate, Slots, give_reasons, join_reasons, score_topics
+from actc.evidence.table import gather_evidence
 from actc.graph.graph import Graph
 
 FACTS = [
@@ -45,7 +44,7 @@ def describe(evidence, topic, row, supports, **values):
     table = evidence.values.copy()
     for name, value in values.items():
         table[:, evidence.columns.index(name)] = value
-    return SENTENCES[topic](Row(replace(evidence, values=table), row, {}, str), supports)
+    return SENTENCES[topic](Candidate(replace(evidence, values=table), row, {}, str), supports)
 
 
 def test_a_slot_that_most_fill_once_says_so_and_names_what_is_there(evidence, graph):
@@ -139,6 +138,6 @@ def test_ids_are_called_by_names(evidence):
 def test_slots_know_how_many_there_are(graph):
     heads, tails = Slots.of(graph, "head"), Slots.of(graph, "tail")
     assert heads.look_up("ada", "born in") == (1, "london", 0.75)
-    assert heads.look_up("kim", "born in").entities == tails.look_up("paris", "born in").entities == 2
+    assert heads.look_up("kim", "born in")[0] == tails.look_up("paris", "born in")[0] == 2
     assert heads.look_up("nobody", "born in") == (0, "", 0.75)
     assert heads.look_up("kim", "married to") == (0, "", 0.0)

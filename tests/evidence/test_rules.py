@@ -90,13 +90,13 @@ def test_a_rule_reads_as_people_write_it():
     graph, hidden = make_families(30, np.random.default_rng(0), 0.7)
     proposed = propose_by_rules(graph)
     assert proposed.candidates.contains(hidden).mean() > 0.8
-    texts = [proposed.rules.text(rule) for rule in range(len(proposed.rules))]
+    texts = [proposed.text(rule) for rule in range(len(proposed.rules["r"]))]
     assert {"parent(X,Y) <= married(X,A), parent(A,Y)", "married(X,Y) <= married(Y,X)"} <= set(texts)
     row = int(proposed.candidates.rows_of(hidden.take([0]))[0])
     assert proposed.columns()["rule"][row] == texts[proposed.rule[row]]
     columns, rule = proposed.columns(), proposed.rule[row]
     assert set(columns["proposed_by"]) == {"rules"}
-    assert columns["rule_confidence"][row] == proposed.rules.holds[rule] / (proposed.rules.pairs[rule] + 5)
+    assert columns["rule_confidence"][row] == proposed.rules["k"][rule] / (proposed.rules["n"][rule] + 5)
 
 
 def make_towns(people, known):
@@ -116,7 +116,7 @@ def test_a_sparse_graph_has_rules_with_constants(part):
     assert proposed.confidence[row] == pytest.approx(8 / (12 + 5))
     assert len(np.unique(proposed.candidates.keys)) == len(proposed)
     backwards = [
-        text for text in map(proposed.rules.text, range(len(proposed.rules))) if text.startswith("lives(X,town2)")
+        text for text in map(proposed.text, range(len(proposed.rules["r"]))) if text.startswith("lives(X,town2)")
     ]
     assert "lives(X,town2) <= speaks(X,language1)" in backwards
     assert not len(propose_by_rules(graph, limits, confidence=limits.confidence))

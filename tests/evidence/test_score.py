@@ -10,7 +10,7 @@ import pytest
 from actc.data.numeric import sigmoid
 from actc.data.triples import ScoredTriples
 from actc.errors import FileError, TableError
-from actc.evidence.model import CHOICES, Quantiles, Ridge, count_cases, expect_share, fit_model
+from actc.evidence.model import Quantiles, Ridge, count_cases, expect_share, fit_model
 from actc.evidence.reasons import load_evidence, save_evidence
 from actc.evidence.score import TrainingSet, best_place, create_training_set, learn, score_evidence
 from actc.evidence.table import Proposals
@@ -149,8 +149,8 @@ def test_a_piece_that_speaks_for_it_in_the_middle_only_is_given_a_bend():
     bent = Ridge.learn_bent(table, true, cases)
     low, middle, high = bent.log_odds(np.array([[-1.5, 0.0], [0.0, 0.0], [1.5, 0.0]]))
     assert middle - low > 2 * (high - middle)
-    line = Ridge.learn_bent(table, true, cases, replace(CHOICES, bend=0.0))
-    plain = Ridge.learn(table, true, cases, CHOICES.ridge)
+    line = Ridge.learn_bent(table, true, cases, bend=0.0)
+    plain = Ridge.learn(table, true, cases)
     np.testing.assert_allclose(line.log_odds(table), plain.log_odds(table))
 
 

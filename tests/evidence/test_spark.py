@@ -13,12 +13,11 @@ import pytest
 from actc.data.files import write_scored, write_triples
 from actc.data.spark_session import in_one_sentence
 from actc.errors import ActcError
-from actc.evidence.duckdb_engine import Duckdb
 from actc.evidence.from_files import write_scored_evidence
-from actc.evidence.plan import Limits
 from actc.evidence.score import create_training_set, learn
 from actc.evidence.spark_engine import Spark
-from actc.evidence.table import Proposals
+from actc.evidence.steps import Limits
+from actc.evidence.table import Duckdb, Proposals
 from actc.graph.graph import Graph
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::ResourceWarning")]

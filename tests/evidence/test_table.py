@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from actc.data.triples import ScoredTriples
 from actc.errors import TableError
-from actc.evidence.plan import Limits, candidate_steps, graph_steps
-from actc.evidence.score import gather_evidence
-from actc.evidence.steps import DOUBT
-from actc.evidence.table import Proposals
+from actc.evidence.plan import candidate_steps
+from actc.evidence.steps import DOUBT, Limits, graph_steps
+from actc.evidence.table import Proposals, gather_evidence
 from actc.graph.graph import Graph
 
 FAMILY = [

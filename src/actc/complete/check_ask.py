@@ -15,10 +15,10 @@ from actc.data.numeric import sigmoid
 from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.decide.case import Case
 from actc.decide.list_test import Demand
-from actc.evidence.plan import Limits
 from actc.evidence.reasons import Reasons
-from actc.evidence.score import TriplesWithEvidence, gather_evidence
-from actc.evidence.table import Proposals
+from actc.evidence.score import TriplesWithEvidence
+from actc.evidence.steps import Limits
+from actc.evidence.table import Proposals, gather_evidence
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import WRONG_FACTS_METHOD, Pooled
 from actc.session.oracle import Oracle, ask_oracle

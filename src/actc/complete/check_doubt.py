@@ -15,11 +15,11 @@ import numpy as np
 from actc.data.numeric import find_shift, one_thread, sigmoid
 from actc.data.triples import BoolArray, FloatArray, IntArray
 from actc.errors import TableError
-from actc.evidence.duckdb_engine import Duckdb
-from actc.evidence.model import CHOICES, FOLDS, EvidenceModel, Quantiles, Ridge, hash_triples
-from actc.evidence.plan import GRAPH_COLUMNS, Limits
+from actc.evidence.model import FOLDS, EvidenceModel, Quantiles, Ridge, hash_triples
+from actc.evidence.plan import GRAPH_COLUMNS
 from actc.evidence.plant import Planted
-from actc.evidence.table import Progress, Proposals, Work
+from actc.evidence.steps import Limits
+from actc.evidence.table import Duckdb, Progress, Proposals, Work
 from actc.graph.graph import Graph
 
 EACH = 0.01  # of the facts are planted, of each kind, in one round
@@ -244,5 +244,5 @@ def _learn_worth(looked: Looked, facts: IntArray, true: FloatArray, mix: FloatAr
     weights = (true[looked.rows[facts]], mix[looked.kinds[errors] - 1])
     cases = np.concatenate([len(one) * one / max(float(one.sum()), LEAST) for one in weights])
     rows = np.append(facts, errors)
-    ridge = Ridge.learn(looked.pieces[rows].astype(np.float64), looked.facts[rows], cases, CHOICES.ridge)
+    ridge = Ridge.learn(looked.pieces[rows].astype(np.float64), looked.facts[rows], cases)
     return EvidenceModel(tuple(GRAPH_COLUMNS), ridge, share, len(errors))

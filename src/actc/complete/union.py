@@ -23,8 +23,8 @@ from actc.evidence.holdouts import (
 )
 from actc.evidence.model import is_of_scores
 from actc.evidence.rules import RuleProposals, propose_by_rules
-from actc.evidence.score import ScoredEvidence, TrainingSet, place_scores, score_evidence
-from actc.evidence.table import Progress, Proposals
+from actc.evidence.score import ScoredEvidence, TrainingSet, score_evidence
+from actc.evidence.table import Progress, Proposals, place_scores
 from actc.graph.graph import Graph
 
 RULES, MODEL, GIVEN = "rules", "model", "given"

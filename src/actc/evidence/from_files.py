@@ -14,11 +14,10 @@ from actc.data.deliver import deliver
 from actc.data.files import copy_options, find_layout, read_scored, refuse_tabs
 from actc.data.triples import FloatArray, ScoredTriples, Triples
 from actc.errors import ChoiceError, FileError, OptionError, TableError, needing
-from actc.evidence.duckdb_engine import Duckdb, Engine
-from actc.evidence.plan import Limits
 from actc.evidence.reasons import give_reasons
-from actc.evidence.score import EvidenceScorer, create_training_set, learn, place_scores
-from actc.evidence.table import Progress, Proposals, Work
+from actc.evidence.score import EvidenceScorer, create_training_set, learn
+from actc.evidence.steps import Limits
+from actc.evidence.table import Duckdb, Engine, Progress, Proposals, Work, place_scores
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals

@@ -1,8 +1,8 @@
-"""Rules propose, evidence weighs: what a graph lacks, learnt from facts that its rules were mined without."""
+"""Rules propose, evidence scores: what a graph lacks, learnt from facts that its rules were mined without."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,8 @@ from actc.data.triples import BoolArray, FloatArray, IntArray, Triples
 from actc.errors import TableError
 from actc.evidence.ceiling import Ceiling, fit_ceiling
 from actc.evidence.model import (
-    CHOICES,
+    BEND,
+    SHARE,
     EvidenceModel,
     Quantiles,
     Ridge,
@@ -23,20 +24,18 @@ from actc.evidence.model import (
     pieces_columns,
     pieces_of,
 )
-from actc.evidence.plan import Limits
 from actc.evidence.rules import RULE_LIMITS, RuleProposals, propose_by_rules
-from actc.evidence.score import ScoredEvidence, TrainingSet, gather_evidence
-from actc.evidence.table import Evidence, Progress, Proposals
+from actc.evidence.score import ScoredEvidence, TrainingSet
+from actc.evidence.steps import Limits
+from actc.evidence.table import Evidence, Progress, Proposals, gather_evidence
 from actc.graph.graph import Graph
 
 HOLDOUT = 0.1  # of the graph's facts
-LESSON_CONFIDENCE = (
-    0.1  # of rules whose proposals are learnt from; from .15 on, F1 of ``unequal`` families falls by .03
-)
+TRAINING_CONFIDENCE = 0.1  # of rules whose proposals are learnt from; from .15 on, F1 of ``unequal`` falls by .03
 ENOUGH = 5000  # holdout facts to learn from; smaller graphs take several holdouts, one after the other
 MOST_HOLDOUTS = 4
-MOST_TRUE = 20_000  # holdout facts that are looked at
-MOST_UNLABELLED = 16_000  # other proposals that are looked at in all, drawn at random
+MOST_TRUE = 20_000  # holdout facts that are looked up
+MOST_UNLABELLED = 16_000  # other proposals that are looked up in all, drawn at random
 RESAMPLES = 60
 FOLDS = 3  # five are no better: F1 on families .9396 and .9394, on UMLS .9253 and .9246, the mean of five seeds
 MISFIT = 0.1  # by which the log of the expected share is off: benchmarks/evidence/rules.csv, rules_redraws.csv
@@ -93,7 +92,7 @@ def score_rules(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> HoldoutEstimate:
-    """Weigh what a graph's rules propose, by what rules propose of facts that were taken out of it.
+    """Score what a graph's rules propose, by what rules propose of facts that were taken out of it.
 
     Parameters
     ----------
@@ -108,7 +107,13 @@ def score_rules(
     """
     if not len(proposed):
         raise TableError(f"No rule of this graph of {len(graph)} facts proposes anything.")
-    trainings = rule_training_sets(graph, proposed.least, seed)
+    limits, least = RULE_LIMITS, proposed.least
+    if least >= limits.confidence:  # less sure rules, too, for what is plainly false
+        limits, least = replace(limits, confidence=TRAINING_CONFIDENCE), TRAINING_CONFIDENCE
+    trainings = [
+        TrainingSet.among(graph.take(out), propose_by_rules(graph.take(~out), limits, confidence=least).proposals())
+        for out in split_holdouts(graph, seed)
+    ]
     return score_by_holdouts(graph, proposed.proposals(), trainings, seed, progress)
 
 
@@ -122,19 +127,9 @@ def split_holdouts(graph: Graph, seed: int) -> list[BoolArray]:
     return [(place >= k * each) & (place < (k + 1) * each) for k in range(count)]
 
 
-def rule_training_sets(graph: Graph, confidence: float, seed: int) -> Iterator[TrainingSet]:
-    """Give what rules mined without each holdout propose; less sure rules, too, for what is plainly false."""
-    limits, least = RULE_LIMITS, confidence
-    if confidence >= limits.confidence:
-        limits, least = replace(limits, confidence=LESSON_CONFIDENCE), LESSON_CONFIDENCE
-    for out in split_holdouts(graph, seed):
-        proposed = propose_by_rules(graph.take(~out), limits, confidence=least)
-        yield TrainingSet.among(graph.take(out), proposed.proposals())
-
-
 @dataclass(frozen=True, eq=False)
 class _TrainingTable:
-    """What is learnt from, of all training sets: pieces, labels, and for how many proposals each row stands.
+    """All training sets: pieces, labels, and for how many proposals each row stands (``cases``).
 
     ``triples`` has the same number for the same triple in several trainings, which has nothing to do with its ends.
     """
@@ -149,9 +144,10 @@ class _TrainingTable:
     holdout: int
     trainings: int
 
-    def weights(self, rows: BoolArray | slice = slice(None)) -> FloatArray:
-        """Return how much some rows count, holdout facts being a set share of them."""
-        return count_cases(self.true[rows], CHOICES.share, self.cases[rows])
+    @property
+    def weights(self) -> FloatArray:
+        """How much each row counts, holdout facts being a set share of them."""
+        return count_cases(self.true, SHARE, self.cases)
 
     def out_of_fold(self, parts: FloatArray) -> FloatArray:
         """Return the log-odds of each row by weights of its parts that were learnt without its fold, shape (N,)."""
@@ -159,7 +155,8 @@ class _TrainingTable:
         for fold in range(FOLDS):
             rest, these = folds != fold, folds == fold
             if self.true[rest].any() and these.any():
-                weights, intercept = fit_logistic(parts[rest], self.true[rest], self.weights(rest), CHOICES.ridge)
+                cases = count_cases(self.true[rest], SHARE, self.cases[rest])
+                weights, intercept = fit_logistic(parts[rest], self.true[rest], cases)
                 log_odds[these] = parts[these] @ weights + intercept
         return log_odds
 
@@ -168,90 +165,75 @@ class _TrainingTable:
 def score_by_holdouts(
     graph: Graph,
     candidates: Proposals,
-    trainings: Iterator[TrainingSet] | Sequence[TrainingSet],
+    trainings: Sequence[TrainingSet],
     seed: int = 0,
     progress: Progress | None = None,
 ) -> HoldoutEstimate:
-    """Learn from several holdouts what evidence is worth and how many candidates are true, and weigh these.
+    """Learn from several holdouts the weights of evidence and how many candidates are true, and score these.
 
-    Curves of the pieces rank; the plain ridge, which keeps farther from the holdout, says how many are true.
-
-    Parameters
-    ----------
-    graph : Graph
-        The known facts, all holdouts among them.
-    candidates : Proposals
-        What is proposed by the whole graph.
-    trainings : sequence of TrainingSet
-        What is proposed without each holdout.
+    Curves of the pieces rank; the plain ridge, which keeps farther from the holdout, tells how many are true. Each
+    training set is what is proposed without its holdout, all of whose facts the graph holds.
     """
     limits = Limits.for_count(len(candidates) + MOST_TRUE + MOST_UNLABELLED)
     random = np.random.default_rng(seed)
     table = _look_up(graph, trainings, limits, random, progress)
-    curves = _FittedCurves.fit(table, len(graph.relation_names) + 1)
-    marks = {**candidates.marks, OFFSET: curves.bent.offset[_relations(graph, candidates.triples)]}
+    normal = Quantiles.of(table.pieces, table.weights).transform(table.pieces)
+    bent_log_odds = table.out_of_fold(bend_columns(normal, BEND).reshape(len(normal), -1))
+    plain_log_odds = table.out_of_fold(normal)
+    bent, plain = (
+        fit_ceiling(log_odds, table.true, table.cases, table.relations, len(graph.relation_names) + 1)
+        for log_odds in (bent_log_odds, plain_log_odds)
+    )
+    marks = {**candidates.marks, OFFSET: bent.offset[_relations(graph, candidates.triples)]}
     evidence = gather_evidence(graph, replace(candidates, marks=marks), limits, progress=progress)
-    share = min(float(curves.plain.unlabelled.sum()) / table.trainings / len(candidates), MOST_SHARE)
-    model = EvidenceModel((*table.columns, OFFSET), curves.ridge(evidence), share, int(table.true.sum()))
+    share = min(float(plain.unlabelled.sum()) / table.trainings / len(candidates), MOST_SHARE)
+    model = EvidenceModel((*table.columns, OFFSET), _learn_ridge(table, bent, evidence), share, int(table.true.sum()))
     log_odds = model.log_odds(evidence)
     more = find_shift(log_odds, share)
     ridge = replace(model.ridge, intercept=model.ridge.intercept + more)
     scored = ScoredEvidence(evidence, replace(model, ridge=ridge), log_odds + more)
-    precisions = curves.resample(int((scored.log_odds > 0).sum()), random)
+    steep = bent.slope * bent_log_odds + bent.offset[table.relations]
+    accepted = int((scored.log_odds > 0).sum())
+    precisions = _resample(table, steep, plain_log_odds, plain, accepted, random) if accepted else np.zeros(0)
     return HoldoutEstimate(scored, table.recall, table.holdout, share, precisions)
 
 
-@dataclass(frozen=True, eq=False)
-class _FittedCurves:
-    """What is learnt from a table: log-odds out of fold by curves and by the plain ridge, and their ceilings."""
+def _learn_ridge(table: _TrainingTable, bent: Ceiling, evidence: Evidence) -> Ridge:
+    """Return the weights for candidates: those of the table's pieces, and the offset of relations as it is."""
+    learnt = Ridge.learn_bent(table.pieces, table.true, table.weights)
+    offsets = np.unique(evidence.column(OFFSET).astype(np.float32)).astype(np.float64)
+    scale = max(float(evidence.column(OFFSET).std()), 1e-9)
+    quantiles = Quantiles((*learnt.quantiles.values, offsets), (*learnt.quantiles.normal, offsets / scale))
+    return Ridge(quantiles, np.append(bent.slope * learnt.weights, scale), bent.slope * learnt.intercept)
 
-    table: _TrainingTable
-    log_odds: FloatArray
-    bent: Ceiling
-    plain_log_odds: FloatArray
-    plain: Ceiling
 
-    @classmethod
-    def fit(cls, table: _TrainingTable, relations: int) -> _FittedCurves:
-        normal = Quantiles.of(table.pieces, table.weights()).transform(table.pieces)
-        found: list[tuple[FloatArray, Ceiling]] = []
-        for parts in (bend_columns(normal, CHOICES.bend).reshape(len(normal), -1), normal):
-            log_odds = table.out_of_fold(parts)
-            found.append((log_odds, fit_ceiling(log_odds, table.true, table.cases, table.relations, relations)))
-        return cls(table, *found[0], *found[1])
+def _resample(
+    table: _TrainingTable,
+    steep: FloatArray,
+    plain_log_odds: FloatArray,
+    plain: Ceiling,
+    accepted: int,
+    random: np.random.Generator,
+) -> FloatArray:
+    """Return draws of the share of true ones among the accepted, by resampling triples.
 
-    def ridge(self, evidence: Evidence) -> Ridge:
-        """Return the weights for candidates: those of the table's pieces, and the offset of relations as it is."""
-        learnt = Ridge.learn_bent(self.table.pieces, self.table.true, self.table.weights())
-        offsets = np.unique(evidence.column(OFFSET).astype(np.float32)).astype(np.float64)
-        scale = max(float(evidence.column(OFFSET).std()), 1e-9)
-        quantiles = Quantiles((*learnt.quantiles.values, offsets), (*learnt.quantiles.normal, offsets / scale))
-        return Ridge(quantiles, np.append(self.bent.slope * learnt.weights, scale), self.bent.slope * learnt.intercept)
-
-    def resample(self, accepted: int, random: np.random.Generator) -> FloatArray:
-        """Return draws of the share of true ones among the accepted, by resampling triples.
-
-        A triple that is unlabelled in several trainings is one case, not several. What the curves miss is beside that.
-        """
-        if not accepted:
-            return np.zeros(0)
-        table, draws = self.table, []
-        others, relations, count = ~table.true, table.relations, len(self.bent.offset)
-        steep = self.bent.slope * self.log_odds + self.bent.offset[relations]
-        share = min(float(self.plain.unlabelled.sum() / table.cases[others].sum()), MOST_SHARE)
-        _, triples = np.unique(table.triples, return_inverse=True)
-        above = steep + find_shift(steep[others], share, table.cases[others]) > 0
-        for _ in range(RESAMPLES):
-            cases = table.cases * random.poisson(1.0, len(triples))[triples]
-            drawn = fit_ceiling(self.plain_log_odds, table.true, cases, relations, count, self.plain)
-            kept, whole = (
-                np.bincount(relations, cases * rows, minlength=count) for rows in (table.true & above, table.true)
-            )
-            overall = kept.sum() / max(whole.sum(), 1e-9)
-            right = float(drawn.unlabelled @ ((kept + overall) / (whole + 1))) / table.trainings
-            right *= np.exp(random.normal(0, MISFIT))
-            draws.append(random.binomial(accepted, min(right / accepted, 1.0)) / accepted)
-        return np.array(draws)
+    A triple that is unlabelled in several trainings is one case, not several. What the curves miss is beside that.
+    """
+    others, relations, count, draws = ~table.true, table.relations, len(plain.offset), []
+    share = min(float(plain.unlabelled.sum() / table.cases[others].sum()), MOST_SHARE)
+    _, triples = np.unique(table.triples, return_inverse=True)
+    above = steep + find_shift(steep[others], share, table.cases[others]) > 0
+    for _ in range(RESAMPLES):
+        cases = table.cases * random.poisson(1.0, len(triples))[triples]
+        drawn = fit_ceiling(plain_log_odds, table.true, cases, relations, count, plain)
+        found, whole = (
+            np.bincount(relations, cases * rows, minlength=count) for rows in (table.true & above, table.true)
+        )
+        overall = found.sum() / max(whole.sum(), 1e-9)
+        right = float(drawn.unlabelled @ ((found + overall) / (whole + 1))) / table.trainings
+        right *= np.exp(random.normal(0, MISFIT))
+        draws.append(random.binomial(accepted, min(right / accepted, 1.0)) / accepted)
+    return np.array(draws)
 
 
 def _relations(graph: Graph, triples: Triples) -> IntArray:
@@ -262,44 +244,35 @@ def _relations(graph: Graph, triples: Triples) -> IntArray:
 
 def _look_up(
     graph: Graph,
-    trainings: Iterator[TrainingSet] | Sequence[TrainingSet],
+    trainings: Sequence[TrainingSet],
     limits: Limits,
     random: np.random.Generator,
     progress: Progress | None,
 ) -> _TrainingTable:
-    """Look up the evidence of the trainings; of many proposals some are drawn."""
-    looked: list[tuple[Evidence, BoolArray, FloatArray]] = []
-    holdout = found = 0
-    trainings = list(trainings)
-    for training in trainings:
-        rows, cases = _draw(training, len(trainings), random)
-        before = graph.take(~training.holdout.contains(graph))
-        evidence = gather_evidence(before, training.proposals.take(rows), limits, progress=progress)
-        looked.append((evidence, training.true[rows], cases))
-        holdout, found = holdout + len(training.holdout), found + int(training.true.sum())
-    true = np.concatenate([true for _, true, _ in looked])
-    if true.sum() < 2 or true.all():
-        raise TableError(f"{true.sum()} of {len(true)} proposals are holdout facts; two and others are needed.")
-    columns = pieces_columns([evidence for evidence, _, _ in looked])
-    pieces = np.concatenate([pieces_of(evidence, columns) for evidence, _, _ in looked])
-    triples = [evidence.candidates for evidence, _, _ in looked]
-    # A triple that several trainings propose is always in the same fold: what is learnt must not know it.
-    numbers = np.concatenate([hash_triples(t) for t in triples])
-    cases = np.concatenate([cases for _, _, cases in looked])
-    relations = np.concatenate([_relations(graph, t) for t in triples])
-    return _TrainingTable(
-        columns, pieces, true, cases, relations, numbers, found / max(holdout, 1), holdout, len(looked)
-    )
-
-
-def _draw(training: TrainingSet, trainings: int, random: np.random.Generator) -> tuple[IntArray, FloatArray]:
-    """Draw the rows of a training that are looked at; return them, and for how many each stands.
+    """Look up the evidence of the trainings; of many proposals some are drawn.
 
     Proposals of sure rules are drawn more often: what is learnt from the others hardly depends on which they are.
     """
-    true = training.true
-    sizes = np.where(true, 1.0, np.sqrt(training.proposals.marks.get("rules_together", np.ones(len(true)))))
-    most = np.where(true, MOST_TRUE / sizes[true].sum(), MOST_UNLABELLED / sizes[~true].sum())
-    chance = np.minimum(sizes * most / trainings, 1.0)
-    rows = np.flatnonzero(random.random(len(true)) < chance)
-    return rows, 1 / chance[rows]
+    tables, labels, cases = list[Evidence](), list[BoolArray](), list[FloatArray]()
+    for training in trainings:
+        true = training.true
+        sizes = np.where(true, 1.0, np.sqrt(training.proposals.marks.get("rules_together", np.ones(len(true)))))
+        most = np.where(true, MOST_TRUE / sizes[true].sum(), MOST_UNLABELLED / sizes[~true].sum())
+        probability = np.minimum(sizes * most / len(trainings), 1.0)
+        rows = np.flatnonzero(random.random(len(true)) < probability)
+        before = graph.take(~training.holdout.contains(graph))
+        tables.append(gather_evidence(before, training.proposals.take(rows), limits, progress=progress))
+        labels.append(true[rows])
+        cases.append(1 / probability[rows])
+    true = np.concatenate(labels)
+    if true.sum() < 2 or true.all():
+        raise TableError(f"{true.sum()} of {len(true)} proposals are holdout facts; two and others are needed.")
+    columns, triples = pieces_columns(tables), [evidence.candidates for evidence in tables]
+    pieces = np.concatenate([pieces_of(evidence, columns) for evidence in tables])
+    # A triple that several trainings propose is always in the same fold: what is learnt must not know it.
+    numbers = np.concatenate(list(map(hash_triples, triples)))
+    relations = np.concatenate([_relations(graph, one) for one in triples])
+    holdout = sum(len(training.holdout) for training in trainings)
+    recall = sum(int(training.true.sum()) for training in trainings) / max(holdout, 1)
+    every = np.concatenate(cases)
+    return _TrainingTable(columns, pieces, true, every, relations, numbers, recall, holdout, len(trainings))

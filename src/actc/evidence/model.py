@@ -21,13 +21,7 @@ EDGE = 0.001  # no piece counts as rarer than one in a thousand
 
 @dataclass(frozen=True, eq=False)
 class Quantiles:
-    """For each of F columns, values and the normal quantiles they stand for, in between a straight line.
-
-    Parameters
-    ----------
-    values, normal : tuple of F float arrays
-        Rising values, and beside each its quantile.
-    """
+    """For each of F columns, rising values and the normal quantiles they stand for, in between a straight line."""
 
     values: tuple[FloatArray, ...]
     normal: tuple[FloatArray, ...]
@@ -61,67 +55,39 @@ def _knots(column: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatAr
     return values, ndtri(middle.clip(EDGE, 1 - EDGE))
 
 
-@dataclass(frozen=True)
-class Choices:
-    """Settings of the learner, each the best on the mean of the proving ground's pool halves.
-
-    ``ridge`` and ``steeper`` come out as here for each graph by the others, but for one (UMLS would get 1 for
-    ``steeper``): benchmarks/evidence/chosen.csv. ``share`` is a first guess.
-
-    Parameters
-    ----------
-    ridge : float
-        Strength of the ridge: one unit of a weight costs as much as this many cases.
-    share : float
-        Share of true proposals to begin with where it has to be estimated.
-    steeper : float
-        What weights are multiplied by: the true ones among the unlabelled proposals flatten what is learnt.
-    bend : float
-        Where weights may change within a column: by how much more that costs, 1 being as much as a weight, 0 never.
-    """
-
-    ridge: float = 10.0
-    share: float = 0.2
-    steeper: float = 1.5
-    bend: float = 0.3
-
-
-CHOICES = Choices()
+# Each the best on the mean of the proving ground's pool halves; they come out alike for each graph by the others, but
+# for one (UMLS would get 1 for STEEPER): benchmarks/evidence/chosen.csv.
+RIDGE = 10.0  # strength of the ridge: one unit of a weight costs as much as this many cases
+SHARE = 0.2  # of true proposals, a first guess where it has to be estimated
+STEEPER = 1.5  # what weights are multiplied by: the true ones among the unlabelled flatten what is learnt
+BEND = 0.3  # how freely the weight may change within a column: 1 as freely as a weight itself, 0 never
 FOLDS = 5
-BATCH = 100_000  # candidates that are weighed together
+BATCH = 100_000  # candidates that are scored together
 KNEES = (0.0, 1.0, 2.0)  # normal quantiles at which the weight of a column may change
 
 
 @dataclass(frozen=True, eq=False)
 class Ridge:
-    """A logistic model on normal quantiles: log-odds = intercept + quantiles @ weights.
-
-    Parameters
-    ----------
-    quantiles : Quantiles
-        Of F columns.
-    weights : float array of shape (F,)
-    intercept : float
-    """
+    """A logistic model on normal quantiles of F columns: log-odds = intercept + quantiles @ weights."""
 
     quantiles: Quantiles
     weights: FloatArray
     intercept: float
 
     @classmethod
-    def learn(cls, table: FloatArray, labels: BoolArray, cases: FloatArray, ridge: float) -> Self:
+    def learn(cls, table: FloatArray, labels: BoolArray, cases: FloatArray) -> Self:
         """Learn from a table of shape (N, F) whose rows count as ``cases`` each."""
         quantiles = Quantiles.of(table, cases)
-        return cls(quantiles, *fit_logistic(quantiles.transform(table), labels, cases, ridge))
+        return cls(quantiles, *fit_logistic(quantiles.transform(table), labels, cases))
 
     @classmethod
-    def learn_bent(cls, table: FloatArray, labels: BoolArray, cases: FloatArray, choices: Choices = CHOICES) -> Self:
+    def learn_bent(cls, table: FloatArray, labels: BoolArray, cases: FloatArray, bend: float = BEND) -> Self:
         """Learn a curve for each column, of straight parts; it takes the place of the column's normal quantiles."""
         plain = Quantiles.of(table, cases)
-        bent = bend_columns(plain.transform(table), choices.bend)
-        found, intercept = fit_logistic(bent.reshape(len(table), -1), labels, cases, choices.ridge)
+        bent = bend_columns(plain.transform(table), bend)
+        found, intercept = fit_logistic(bent.reshape(len(table), -1), labels, cases)
         parts = found.reshape(table.shape[1], -1)
-        curves = [bend_columns(normal, choices.bend) @ part for normal, part in zip(plain.normal, parts, strict=True)]
+        curves = [bend_columns(normal, bend) @ part for normal, part in zip(plain.normal, parts, strict=True)]
         spread = np.einsum("nfk,fk->nf", bent, parts).std(axis=0)
         weights = np.where(parts.sum(axis=1) < 0, -1.0, 1.0) * np.maximum(spread, 1e-9)
         normal = tuple(curve / weight for curve, weight in zip(curves, weights, strict=True))
@@ -135,13 +101,8 @@ class Ridge:
         """Return the log-odds, shape (N,)."""
         return np.asarray(self.intercept + self.pieces(table).sum(axis=1))
 
-    def steeper(self, times: float, table: FloatArray, share: float) -> Self:
-        """Return it with weights so many times as large, and a share of a table of shape (N, F) expected true."""
-        log_odds = times * (self.log_odds(table) - self.intercept)
-        return replace(self, weights=times * self.weights, intercept=find_shift(log_odds, share))
 
-
-def fit_logistic(table: FloatArray, labels: BoolArray, cases: FloatArray, ridge: float) -> tuple[FloatArray, float]:
+def fit_logistic(table: FloatArray, labels: BoolArray, cases: FloatArray) -> tuple[FloatArray, float]:
     """Return the weights and the intercept of a logistic regression with a ridge, which the intercept is free of.
 
     scikit-learn's would be the same, and takes two seconds to import.
@@ -154,8 +115,8 @@ def fit_logistic(table: FloatArray, labels: BoolArray, cases: FloatArray, ridge:
         weights = given[:-1]
         logits = table @ weights + given[-1]
         missed = cases * (sigmoid(logits) - labels)
-        value = float(cases @ (softplus(logits) - labels * logits)) + 0.5 * ridge * float(weights @ weights)
-        return value / total, np.append(missed @ table + ridge * weights, missed.sum()) / total
+        value = float(cases @ (softplus(logits) - labels * logits)) + 0.5 * RIDGE * float(weights @ weights)
+        return value / total, np.append(missed @ table + RIDGE * weights, missed.sum()) / total
 
     tight = {"ftol": 1e-12, "gtol": 1e-4, "maxiter": 1000}
     fitted = minimize(loss, np.zeros(table.shape[1] + 1), jac=True, method="L-BFGS-B", options=tight).x
@@ -169,18 +130,9 @@ def bend_columns(normal: FloatArray, share: float) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class EvidenceModel:
-    """What each piece of evidence is worth.
+    """The weights of F pieces of evidence, learnt from so many holdout facts.
 
-    Parameters
-    ----------
-    columns : tuple of str
-        The F pieces.
-    ridge : Ridge
-        On the pieces.
-    share : float
-        The share of true candidates to expect before any answer.
-    holdout : int
-        How many holdout facts it was learnt from.
+    ``share`` is that of the true candidates to expect before any answer.
     """
 
     columns: tuple[str, ...]
@@ -218,16 +170,9 @@ def pieces_of(evidence: Evidence | Part, columns: Sequence[str], rows: slice | I
 
 @one_thread()
 def fit_model(evidence: Evidence, true: BoolArray, share: float | None = None) -> EvidenceModel:
-    """Learn from proposals of which some are holdout facts; parameters as those of ``score.TrainingSet``.
+    """Learn from proposals of which some are holdout facts (``true``).
 
-    Parameters
-    ----------
-    evidence : Evidence
-        Of N proposals. Of a score or a mark that some of them lack, whether it is there is a piece of its own.
-    true : bool array of shape (N,)
-        True for the holdout facts.
-    share : float, optional
-        The share of true ones to expect among the others, which count as unlabelled; estimated if not given.
+    ``share`` is that of the true ones to expect among the others, which count as unlabelled; estimated if not given.
     """
     true = np.asarray(true, dtype=np.bool_)
     count = int(true.sum())
@@ -236,8 +181,10 @@ def fit_model(evidence: Evidence, true: BoolArray, share: float | None = None) -
     columns = pieces_columns([evidence])
     table = pieces_of(evidence, columns)
     share = expect_share(table, true) if share is None else share
-    ridge = Ridge.learn(table, true, count_cases(true, share), CHOICES.ridge)
-    return EvidenceModel(columns, ridge.steeper(CHOICES.steeper, table[~true], share), share, count)
+    ridge = Ridge.learn(table, true, count_cases(true, share))
+    log_odds = STEEPER * (ridge.log_odds(table[~true]) - ridge.intercept)
+    ridge = replace(ridge, weights=STEEPER * ridge.weights, intercept=find_shift(log_odds, share))
+    return EvidenceModel(columns, ridge, share, count)
 
 
 def pieces_columns(tables: Sequence[Evidence]) -> tuple[str, ...]:
@@ -261,8 +208,8 @@ def expect_share(table: FloatArray, true: BoolArray) -> float:
     for k in range(FOLDS):
         rest, these = fold != k, fold == k
         if true[rest].any() and not true[rest].all() and these.any():
-            cases = count_cases(true[rest], CHOICES.share)
-            log_odds[these] = Ridge.learn(table[rest], true[rest], cases, CHOICES.ridge).log_odds(table[these])
+            cases = count_cases(true[rest], SHARE)
+            log_odds[these] = Ridge.learn(table[rest], true[rest], cases).log_odds(table[these])
     above = float((log_odds[~true] >= np.median(log_odds[true])).mean())
     return min(max(2 * above, 0.5 / len(true)), 0.9)
 
@@ -281,11 +228,6 @@ def count_cases(true: BoolArray, share: float, cases: FloatArray | float = 1.0) 
     weights = np.broadcast_to(cases, true.shape)
     sums = weights[~true].sum(), weights[true].sum()
     return np.asarray(weights * np.where(true, share / sums[1], (1 - share) / sums[0]) * len(true))
-
-
-def score_pieces(evidence: Evidence) -> tuple[str, ...]:
-    """Return the names of the pieces that come from models' scores."""
-    return tuple(filter(is_of_scores, evidence.columns))
 
 
 def is_of_scores(name: str) -> bool:

@@ -1,11 +1,17 @@
-"""Why a candidate may be true or false: what weighed most in its log-odds, in sentences; kept beside the candidates."""
+"""Why a candidate may be true or false: the evidence with the largest weight, in sentences to be checked in the graph.
+
+Each sentence is written to support the candidate or to oppose it, and is empty where its words could not: few similar
+entities may have the fact, and yet more than is typical, but a reader takes "none of 5" for a reason against. Relations
+stand as in rules, ``relation(head, tail)``: a name does not say which way it goes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from zipfile import BadZipFile
 
 import numpy as np
@@ -15,25 +21,182 @@ from actc.data.deliver import write_beside
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import FileError
 from actc.evidence.model import EvidenceModel, Quantiles, Ridge, pieces_of
-from actc.evidence.plan import SIDES
-from actc.evidence.sentences import SENTENCES, Row, Slots
+from actc.evidence.plan import NAMED_COLUMNS, SIDES
 from actc.evidence.table import Evidence
 from actc.graph.graph import Graph
 
-# Pieces that say nearly the same make one sentence: two would speak against each other.
-ABOUT_ENDS = {
-    "slot": "slot",
-    "share": "slot",
-    "degree": "slot",
-    "kind": "kind",
-    "rule": "rule",
-    "relatives": "relatives",
-}
+# Pieces about nearly the same make one sentence: two could contradict each other.
+ABOUT_ENDS = dict.fromkeys(("slot", "share", "degree"), "slot") | {one: one for one in ("kind", "rule", "relatives")}
 TOPICS = {f"{side}_{name}": f"{side}_{topic}" for side in SIDES for name, topic in ABOUT_ENDS.items()}
 TOPICS |= {"pair": "pair", "path": "path", "same": "same"}
 TOPICS |= dict.fromkeys(("score", "place", "behind", "above"), "score")
 AGAINST = "against: "  # in front of a sentence that opposes a candidate
-LEAST = 0.05  # log-odds; what weighs less is no reason
+LEAST = 0.05  # log-odds; a smaller weight is no reason
+FEW = 0.5  # below this share a sentence with a percentage reads as a reason against
+NONE = 0.005  # below this share it reads as 0%, which supports nothing
+NEARLY = 0.25  # of the typical number: what is nearer to it is neither much nor little
+SAVED = ("evidence.npz", "evidence-of-model.npz")
+
+
+@dataclass(frozen=True, eq=False)
+class Slots:
+    """The slots of one side that facts fill: for heads the tails of (head, relation), for tails the heads.
+
+    ``keys`` are each fact's slot, rising, ``others`` the entity in it, ``single`` the share of each relation's slots
+    that have exactly one entity in them.
+    """
+
+    graph: Graph
+    keys: IntArray
+    others: IntArray
+    single: FloatArray
+
+    @classmethod
+    def of(cls, graph: Graph, side: str) -> Self:
+        """Count what fills the slots of a graph's heads or tails."""
+        relations = len(graph.relation_names)
+        ends, others = (graph.heads, graph.tails) if side == "head" else (graph.tails, graph.heads)
+        keys = ends * relations + graph.relations
+        order = np.argsort(keys, kind="stable")
+        slots, counts = np.unique(keys, return_counts=True)
+        ones, slots_of = (np.bincount(part % relations, minlength=relations) for part in (slots[counts == 1], slots))
+        return cls(graph, keys[order], others[order], ones / np.maximum(slots_of, 1))
+
+    def look_up(self, entity: str, relation: str) -> tuple[int, str, float]:
+        """Return how many an entity has of a relation, the first of them, and the relation's share of single ones."""
+        r = self.graph.relation_names.places.get(relation, -1)
+        u = self.graph.entity_names.places.get(entity, -1)
+        if r < 0 or u < 0:
+            return 0, "", float(self.single[r]) if r >= 0 else 0.0
+        low, high = np.searchsorted(self.keys, [u * len(self.single) + r, u * len(self.single) + r + 1])
+        first = self.graph.entity_names[self.others[low]] if high > low else ""
+        return int(high - low), first, float(self.single[r])
+
+
+class Candidate:
+    """One candidate's evidence by name, and what its sentences call things (``call``, from an id).
+
+    ``slots`` are those of each side; empty where no graph was given.
+    """
+
+    def __init__(self, evidence: Evidence, row: int, slots: dict[str, Slots], call: Callable[[str], str]) -> None:
+        self.value: dict[str, float] = dict(zip(evidence.columns, evidence.values[row].tolist(), strict=True))
+        self.code: dict[str, int] = dict(zip(NAMED_COLUMNS, evidence.named[row].tolist(), strict=True))
+        self.evidence, self.slots, self.call = evidence, slots, call
+        self.ids = dict(zip(("head", "relation", "tail"), evidence.candidates.triple(row), strict=True))
+        self.name = {place: call(one) for place, one in self.ids.items()}
+
+    def goal(self, side: str, name: str = "X") -> str:
+        """Return the candidate as an atom with another name in the place of its head or tail."""
+        head, relation, tail = (self.name | {side: name}).values()
+        return f"{relation}({head}, {tail})"
+
+    def atom(self, slot: str, begin: str, end: str) -> str:
+        """Return the relation of a slot as an atom that leads from ``begin`` to ``end``, whichever way it is read."""
+        relation, back = divmod(self.code[slot], 2)
+        name = self.call(self.evidence.relation_names[relation])
+        return f"{name}({end}, {begin})" if back else f"{name}({begin}, {end})"
+
+    def filled(self, side: str) -> tuple[int, str, float]:
+        """Return what fills the slot of one end."""
+        if side not in self.slots:
+            return 0, "", 0.0
+        return self.slots[side].look_up(self.ids[side], self.ids["relation"])
+
+
+Sentence = Callable[[Candidate, bool], str]
+
+
+def _describe_slot(side: str, of: Candidate, supports: bool) -> str:
+    count, usual, end = int(of.value[f"{side}_slot_filled"]), of.value[f"{side}_slot_usual"], of.name[side]
+    goal = of.goal("tail" if side == "head" else "head")
+    there, first, single = of.filled(side)
+    if not count:
+        return f"{end} has no recorded fact {goal}."
+    facts = f"{count:,} {'fact' if count == 1 else 'facts'} {goal}"
+    if single < FEW:
+        if abs(count - usual) < NEARLY * usual:
+            return ""
+        more = "has" if supports else "already has"
+        typical = round(usual, 1 if usual < 3 else 0)
+        return f"{end} {more if count > usual else 'has only'} {facts}; {typical:g} is typical."
+    if count == there == 1:
+        facts = f"the fact {of.goal('tail' if side == 'head' else 'head', of.call(first))}"
+    only = f"{single:.0%} of the entities with such facts have only one"
+    return "" if supports else f"{end} already has {facts}; {only}."
+
+
+def _describe_kind(side: str, of: Candidate, supports: bool) -> str:
+    share = of.value[f"{side}_kind_best"]
+    if supports != (share >= FEW):
+        return ""
+    bound = f"{'up to' if supports else 'at most'} {_percent(share)}"
+    return f"Of the entities in the same relations as {of.name[side]}, {bound} are {side}s of {of.name['relation']}."
+
+
+def _describe_rule(side: str, of: Candidate, supports: bool) -> str:
+    share, end = of.value[f"{side}_rule_best"], of.name[side]
+    if of.code[f"{side}_rule_slot"] < 0 or share <= 0:
+        return "" if supports else f"No entity that shares a fact with {end} has the fact {of.goal(side)}."
+    condition = of.call(of.evidence.entity_names[of.code[f"{side}_rule_entity"]])
+    rule = _describe_implication(
+        of.atom(f"{side}_rule_slot", "X", condition), "implies", of.goal(side), share, supports
+    )
+    return rule and f"{rule[:-1]}; here X is {end}."
+
+
+def _describe_relatives(side: str, of: Candidate, supports: bool) -> str:
+    count, total, end = int(of.value[f"{side}_relatives_five"]), of.code[f"{side}_relatives_count"], of.name[side]
+    if not total or (count == 0 if supports else count == total):
+        return ""
+    if total == 1:
+        return f"The entity most similar to {end} {'has' if count else 'does not have'} the fact {of.goal(side)}."
+    has = f"{count or 'None'} of the {total} entities most similar to {end} {'has' if count < 2 else 'have'}"
+    return f"{has} the fact {of.goal(side)}."
+
+
+def _describe_pair(of: Candidate, supports: bool) -> str:
+    if of.code["pair_slot"] < 0:
+        return "" if supports else f"No other fact links {of.name['head']} and {of.name['tail']}."
+    goal = f"{of.name['relation']}(A, B)"
+    return _describe_implication(of.atom("pair_slot", "A", "B"), "implies", goal, of.value["pair_best"], supports)
+
+
+def _describe_path(of: Candidate, supports: bool) -> str:
+    if of.code["path_first"] < 0:
+        return "" if supports else f"No two facts lead from {of.name['head']} to {of.name['tail']}."
+    body = f"{of.atom('path_first', 'A', 'X')} and {of.atom('path_second', 'X', 'B')}"
+    return _describe_implication(body, "imply", f"{of.name['relation']}(A, B)", of.value["path_best"], supports)
+
+
+def _describe_implication(body: str, verb: str, goal: str, share: float, supports: bool) -> str:
+    if share < NONE if supports else share >= FEW:
+        return ""
+    return f"Rule: {body} {verb} {goal} in {'' if supports else 'only '}{_percent(share)} of the cases."
+
+
+def _percent(share: float) -> str:
+    return "less than 1%" if share < NONE else f"{share:.0%}"
+
+
+def _describe_same(of: Candidate, supports: bool) -> str:
+    return "Head and tail are the same entity." if of.value["same_entity"] else ""
+
+
+def _describe_score(of: Candidate, supports: bool) -> str:
+    tail, head = int(of.value["place_among_tails"]), int(of.value["place_among_heads"])
+    high = "high" if supports else "low"
+    return f"The model's score is {high}: rank {tail} among the proposed tails, {head} among the proposed heads."
+
+
+OF_ENDS = {
+    "slot": _describe_slot,
+    "kind": _describe_kind,
+    "rule": _describe_rule,
+    "relatives": _describe_relatives,
+}
+SENTENCES: dict[str, Sentence] = {f"{side}_{n}": partial(one, side) for side in SIDES for n, one in OF_ENDS.items()}
+SENTENCES |= {"pair": _describe_pair, "path": _describe_path, "same": _describe_same, "score": _describe_score}
 
 
 def give_reasons(
@@ -52,7 +215,7 @@ def give_reasons(
     ----------
     evidence : Evidence
     model : EvidenceModel
-        What the pieces are worth.
+        The weights of its pieces.
     rows : int array of shape (n,), optional
         The candidates that reasons are wanted of; all of them if not given.
     graph : Graph, optional
@@ -75,12 +238,12 @@ def give_reasons(
     slots = {} if graph is None else {side: Slots.of(graph, side) for side in SIDES}
     sides = np.zeros(len(rows)) if accepted is None else np.where(accepted, 1, -1)
     return [
-        _choose(Row(evidence, row, slots, call), topics, strength, int(side), most)
+        _choose(Candidate(evidence, row, slots, call), topics, strength, int(side), most)
         for row, strength, side in zip(rows.tolist(), strengths, sides.tolist(), strict=True)
     ]
 
 
-def _choose(row: Row, topics: list[str], strength: FloatArray, side: int, most: int) -> tuple[str, ...]:
+def _choose(of: Candidate, topics: list[str], strength: FloatArray, side: int, most: int) -> tuple[str, ...]:
     """Return the strongest sentences of one candidate, those for and those against it apart."""
     found: list[tuple[bool, str]] = []
     for place in np.argsort(-np.abs(strength), kind="stable").tolist():
@@ -89,7 +252,7 @@ def _choose(row: Row, topics: list[str], strength: FloatArray, side: int, most: 
         room = len(found) < most - 1 or agrees or any(one == (side > 0) for one, _ in found)
         if abs(strength[place]) < LEAST or len(found) == most or not room:
             continue
-        if sentence := SENTENCES[topics[place]](row, supports):
+        if sentence := SENTENCES[topics[place]](of, supports):
             found.append((supports, sentence))
     if side and not any(supports == (side > 0) for supports, _ in found):
         found.insert(0, (side > 0, f"No single piece of evidence {'supports' if side > 0 else 'opposes'} it."))
@@ -115,19 +278,12 @@ def score_topics(evidence: Evidence, model: EvidenceModel, rows: IntArray) -> tu
     return topics, np.column_stack(strengths) if strengths else np.zeros((len(rows), 0))
 
 
-WEIGHED = ("evidence.npz", "evidence-of-model.npz")
-
-
 @dataclass(frozen=True, eq=False)
 class Reasons:
-    """What the graph says of each candidate, and what that is worth.
+    """What the graph says of each candidate, and the weights of that.
 
-    Parameters
-    ----------
-    parts : tuple of (Evidence, EvidenceModel)
-        Of the first candidates, in their order: those of rules, and those of a model alone, are scored apart.
-    graph : Graph
-        The known facts.
+    ``parts`` are of the first candidates and the next, in their order: those of rules, and those of a model alone, are
+    scored apart. ``graph`` has the known facts.
     """
 
     parts: tuple[tuple[Evidence, EvidenceModel], ...]
@@ -141,7 +297,7 @@ class Reasons:
         return [join_reasons(reasons) for reasons in self._give(rows, accepted, call)]
 
     def marked(self, rows: IntArray) -> list[tuple[str, ...]]:
-        """Return the reasons of some candidates as a session keeps them: ids in double brackets, no side in front."""
+        """Return the reasons of some candidates as a session stores them: ids in double brackets, no side in front."""
         return self._give(rows, None, "[[{}]]".format)
 
     def column(self, rows: IntArray, count: int) -> NDArray[np.object_]:
@@ -164,7 +320,7 @@ class Reasons:
         return [reasons.get(place, ()) for place in range(len(rows))]
 
     def describe(self) -> dict[str, Any]:
-        """Return what the evidence was worth, as plain values: the heaviest pieces of the first part first."""
+        """Return the weights of the evidence as plain values: the largest of the first part first."""
         models = [model for _, model in self.parts]
         weights = sorted(models[0].weights().items(), key=lambda item: -abs(item[1]))
         true = sum(model.share * len(evidence) for evidence, model in self.parts)
@@ -176,14 +332,14 @@ class Reasons:
 
     def save(self, folder: Path) -> None:
         """Write it into the folder of a run."""
-        for (evidence, model), name in zip(self.parts, WEIGHED, strict=False):
+        for (evidence, model), name in zip(self.parts, SAVED, strict=False):
             save_evidence(folder / name, evidence, model)
 
     @classmethod
     def load(cls, folder: Path, candidates: ScoredTriples, graph: Graph) -> Reasons | None:
         """Read it back; None where the run used no evidence."""
         parts: list[tuple[Evidence, EvidenceModel]] = []
-        for path in (folder / name for name in WEIGHED):
+        for path in (folder / name for name in SAVED):
             if path.exists():
                 done = sum(len(evidence) for evidence, _ in parts)
                 parts.append(load_evidence(path, candidates.take(np.arange(done, len(candidates)))))
@@ -191,9 +347,9 @@ class Reasons:
 
 
 def save_evidence(path: Path, evidence: Evidence, model: EvidenceModel) -> None:
-    """Write evidence and its model by the ridge."""
+    """Write evidence and its model."""
     quantiles = model.ridge.quantiles
-    kept: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "values": evidence.values.astype(np.float32),
         "named": evidence.named.astype(np.int32),
         **{name: np.array(getattr(evidence, name)) for name in ("columns", "entity_names", "relation_names")},
@@ -205,27 +361,24 @@ def save_evidence(path: Path, evidence: Evidence, model: EvidenceModel) -> None:
         "knot_normal": np.concatenate(quantiles.normal),
     }
     with write_beside(path) as temporary, temporary.open("wb") as file:
-        np.savez(file, **kept)
+        np.savez(file, **columns)
 
 
 def load_evidence(path: Path, candidates: Triples) -> tuple[Evidence, EvidenceModel]:
     """Read what :func:`save_evidence` wrote of the first of these candidates."""
     try:
-        with np.load(path, allow_pickle=False) as kept:
-            found = dict(kept)
-        columns, entities, relations, pieces = (
+        with np.load(path, allow_pickle=False) as columns:
+            found = dict(columns)
+        names, entities, relations, pieces = (
             tuple(found[name].tolist()) for name in ("columns", "entity_names", "relation_names", "pieces")
         )
         values, named = found["values"].astype(np.float64), found["named"].astype(np.int64)
-        knots = (
-            tuple(np.split(found[name], np.cumsum(found["knots"])[:-1])) for name in ("knot_values", "knot_normal")
-        )
+        ends = np.cumsum(found["knots"])[:-1]
+        quantiles = Quantiles(*(tuple(np.split(found[name], ends)) for name in ("knot_values", "knot_normal")))
         intercept, share, holdout = found["numbers"].tolist()
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise FileError(f"{path} does not hold evidence ({error}); look it up again.") from None
     if len(values) > len(candidates):
         raise FileError(f"{path}: it has {len(values)} rows, more than the {len(candidates)} candidates.")
-    candidates = candidates.take(np.arange(len(values)))
-    ridge = Ridge(Quantiles(*knots), found["weights"], intercept)
-    evidence = Evidence(candidates, columns, values, named, entities, relations)
-    return evidence, EvidenceModel(pieces, ridge, share, int(holdout))
+    evidence = Evidence(candidates.take(np.arange(len(values))), names, values, named, entities, relations)
+    return evidence, EvidenceModel(pieces, Ridge(quantiles, found["weights"], intercept), share, int(holdout))

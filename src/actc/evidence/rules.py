@@ -17,13 +17,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from actc.data.database import open_database
 from actc.data.files import quote
 from actc.data.triples import FloatArray, IntArray
-from actc.evidence.duckdb_engine import FEW, put_facts
 from actc.evidence.steps import EDGES, FAR, Step, back, together, whole
-from actc.evidence.table import Progress, Proposals, count_steps
+from actc.evidence.table import FEW, Progress, Proposals, count_steps, put_facts
 from actc.graph.graph import Graph
 
 HUBS = (200, 150, 100, 70, 50, 30, 20, 10, 5, 2)  # edges that an entity in the middle of a path may have
@@ -180,58 +180,6 @@ MEMORY = "2GB"  # for DuckDB; beyond that it writes to disk
 
 
 @dataclass(frozen=True, eq=False)
-class Rules:
-    """Rules, the surest first: relation r holds for pairs (x, y) of a body ``x -a- y`` or ``x -a- z -b- y``.
-
-    Rules with constants say that entities ``x -a- c`` have relation r with ``d``.
-
-    Parameters
-    ----------
-    first, second : int array of shape (R,)
-        The slots a and b (-1: a body of one edge; with constants -2, x being the head, or -3, the tail); slot 2 r is
-        relation r from head to tail, 2 r + 1 back.
-    condition, conclusion : int array of shape (R,)
-        The entities c and d of rules with constants, else -1.
-    relation : int array of shape (R,)
-    holds, pairs : int array of shape (R,)
-        For how many pairs of the body the rule holds, of how many.
-    confidence : float array of shape (R,)
-    entity_names, relation_names : sequence of str
-    """
-
-    first: IntArray
-    second: IntArray
-    condition: IntArray
-    conclusion: IntArray
-    relation: IntArray
-    holds: IntArray
-    pairs: IntArray
-    confidence: FloatArray
-    entity_names: Sequence[str]
-    relation_names: Sequence[str]
-
-    def __len__(self) -> int:
-        return len(self.relation)
-
-    def text(self, rule: int) -> str:
-        """Return a rule as people write it: ``uncle(X,Y) <= brother(X,A), parent(A,Y)``."""
-        name = self.relation_names[self.relation[rule]]
-        if self.second[rule] < -1:
-            condition, conclusion = (self.entity_names[codes[rule]] for codes in (self.condition, self.conclusion))
-            head = f"X,{conclusion}" if self.second[rule] == -2 else f"{conclusion},X"
-            return f"{name}({head}) <= {self._atom(int(self.first[rule]), 'X', condition)}"
-        if self.second[rule] < 0:
-            body = self._atom(int(self.first[rule]), "X", "Y")
-        else:
-            body = f"{self._atom(int(self.first[rule]), 'X', 'A')}, {self._atom(int(self.second[rule]), 'A', 'Y')}"
-        return f"{name}(X,Y) <= {body}"
-
-    def _atom(self, slot: int, begin: str, end: str) -> str:
-        ends = f"{begin},{end}" if slot % 2 == 0 else f"{end},{begin}"
-        return f"{self.relation_names[slot // 2]}({ends})"
-
-
-@dataclass(frozen=True, eq=False)
 class RuleProposals:
     """New facts that rules propose, and by which rule.
 
@@ -245,7 +193,10 @@ class RuleProposals:
         The confidences of all its rules taken together (noisy or), as minus the log of what they leave.
     count : int array of shape (N,)
         How many rules propose it.
-    rules : Rules
+    rules : dict of arrays of shape (R,)
+        The columns of the table ``rule``, the surest first: the slots ``a`` and ``b`` of the body and the entities
+        ``c`` and ``d`` of rules with constants, as in ``rule_steps``; the relation ``r``; for how many pairs of the
+        body the rule holds (``k``), of how many (``n``); its confidence.
     least : float
         The confidence from which rules counted.
     hub : int
@@ -256,7 +207,7 @@ class RuleProposals:
     rule: IntArray
     together: FloatArray
     count: IntArray
-    rules: Rules
+    rules: dict[str, NDArray[Any]]
     least: float
     hub: int
 
@@ -266,10 +217,10 @@ class RuleProposals:
     @property
     def confidence(self) -> FloatArray:
         """The confidence of the surest rule of each candidate, shape (N,)."""
-        return np.asarray(self.rules.confidence[self.rule])
+        return np.asarray(self.rules["confidence"][self.rule])
 
     def proposals(self) -> Proposals:
-        """Return the candidates with what the rules say of each, as pieces of evidence."""
+        """Return the candidates with the confidence of their rules, as pieces of evidence."""
         marks = {"rule_confidence": self.confidence, "rules_together": self.together}
         return Proposals(self.candidates, marks=marks)
 
@@ -285,11 +236,24 @@ class RuleProposals:
     def columns(self) -> dict[str, Any]:
         """Return a table: head, relation, tail, score, the surest rule, its confidence, the number of rules, who."""
         used, place = np.unique(self.rule, return_inverse=True)
-        texts = np.array([self.rules.text(int(rule)) for rule in used], dtype=object)
-        named = self.candidates.columns()
-        score = {"score": self.confidence, "rule": texts[place] if len(used) else np.zeros(0, dtype=object)}
+        texts = np.array([*map(self.text, used.tolist()), ""], dtype=object)  # an array of texts, even of none
+        columns = {**self.candidates.columns(), "score": self.confidence, "rule": texts[place]}
         who = np.full(len(self), "rules", dtype=object)
-        return {**named, **score, "rule_confidence": self.confidence, "rules": self.count, "proposed_by": who}
+        return {**columns, "rule_confidence": self.confidence, "rules": self.count, "proposed_by": who}
+
+    def text(self, rule: int) -> str:
+        """Return a rule as people write it: ``uncle(X,Y) <= brother(X,A), parent(A,Y)``."""
+        a, b, c, d, r = (int(self.rules[name][rule]) for name in "abcdr")
+        name, entities = self.candidates.relation_names[r], self.candidates.entity_names
+        if b < -1:
+            head = f"X,{entities[d]}" if b == -2 else f"{entities[d]},X"
+            return f"{name}({head}) <= {self._atom(a, 'X', entities[c])}"
+        body = self._atom(a, "X", "Y") if b < 0 else f"{self._atom(a, 'X', 'A')}, {self._atom(b, 'A', 'Y')}"
+        return f"{name}(X,Y) <= {body}"
+
+    def _atom(self, slot: int, begin: str, end: str) -> str:
+        ends = f"{end},{begin}" if slot % 2 else f"{begin},{end}"
+        return f"{self.candidates.relation_names[slot // 2]}({ends})"
 
 
 def propose_by_rules(
@@ -313,14 +277,47 @@ def propose_by_rules(
         Called after each step.
     """
     with open_store(graph) as store:
-        work = _Mining.begin(store, limits, progress)
-        work.mine()
+        for step in edge_steps():
+            store.make(step)
+        walks = dict(zip(HUBS, map(int, store.row(count_walks())), strict=True))
+        hub = next((hub for hub, n in walks.items() if hub <= limits.hub and n <= limits.walks), min(HUBS))
+        parts = max(1, -(-walks[hub] // limits.part))
+        report = count_steps(progress, 2 * parts)
+        store.make(middle_step(hub))
+        for part in range(parts):
+            _walk(store, BODY, part, parts)
+            store.make(COUNTED, "CREATE OR REPLACE TABLE" if part == 0 else "INSERT INTO")
+            report("rules are mined")
         least = limits.confidence if confidence is None else confidence
-        count = work.apply(least)
+        count = _apply(store, limits, least, parts, report)
         if confidence is None and count < len(graph) and limits.sparse_confidence < least:
             least = limits.sparse_confidence
-            work.apply(least)
-        return _collect(store, graph, limits, least, work.hub)
+            _apply(store, limits, least, parts, report)
+        order = f"SELECT * FROM proposal ORDER BY rule, rules DESC, h, r, t LIMIT {limits.most}"
+        found = store.table(f"SELECT * FROM ({order}) p ORDER BY h, r, t")
+        rules = {name: np.asarray(column) for name, column in store.table("SELECT * FROM rule ORDER BY id").items()}
+    heads, relations, tails, rule, by = (np.asarray(found[key], np.int64) for key in ("h", "r", "t", "rule", "rules"))
+    candidates = Graph(heads, relations, tails, graph.entity_names, graph.relation_names)
+    return RuleProposals(candidates, rule, np.asarray(found["together"], np.float64), by, rules, least, hub)
+
+
+def _apply(store: RuleStore, limits: RuleLimits, confidence: float, parts: int, report: Callable[[str], None]) -> int:
+    """Apply rules of a confidence, part by part; return how many candidates there are."""
+    for step in [*constant_steps(limits, confidence < limits.confidence), *rule_steps(limits, confidence)]:
+        store.make(step)
+    for part in range(parts):
+        _walk(store, APPLIED, part, parts)
+        pairs = Step("constant_part", f"{CONSTANT_PAIRS} WHERE q.h % {parts} = {part}")
+        store.make(pairs, "CREATE OR REPLACE VIEW")
+        store.make(PROPOSAL, "CREATE OR REPLACE TABLE" if part == 0 else "INSERT INTO")
+        report("rules are applied")
+    return int(store.row("SELECT count(*) FROM proposal")[0])
+
+
+def _walk(store: RuleStore, body: Step, part: int, parts: int) -> None:
+    where = f" WHERE u % {parts} = {part}" if parts > 1 else ""
+    store.make(Step("edge_part", f"SELECT * FROM edge{where}"), "CREATE OR REPLACE VIEW")
+    store.make(body)
 
 
 @dataclass
@@ -329,17 +326,9 @@ class RuleStore:
 
     connection: Any
 
-    def make(self, step: Step, begin: str = "CREATE OR REPLACE TABLE {} AS") -> None:
-        """Make a table, in the place of one that is there."""
-        self.connection.execute(f"{begin.format(step.name)} {step.query}")
-
-    def add(self, step: Step, first: bool) -> None:
-        """Add rows to a table, a new one if this is the first part."""
-        self.make(step) if first else self.make(step, "INSERT INTO {}")
-
-    def view(self, name: str, query: str) -> None:
-        """Make a view, in the place of one that is there."""
-        self.make(Step(name, query), "CREATE OR REPLACE VIEW {} AS")
+    def make(self, step: Step, begin: str = "CREATE OR REPLACE TABLE") -> None:
+        """Make a table or a view, in the place of one that is there, or add rows to it."""
+        self.connection.execute(f"{begin} {step.name} {'' if begin.startswith('INSERT') else 'AS'} {step.query}")
 
     def row(self, query: str) -> Sequence[Any]:
         """Return the first row of a query."""
@@ -359,81 +348,3 @@ def open_store(graph: Graph) -> Iterator[RuleStore]:
         connection.execute(f"SET preserve_insertion_order=false; SET threads={threads}")
         put_facts(connection, graph)
         yield RuleStore(connection)
-
-
-@dataclass
-class _Mining:
-    """Mining in progress: in how many parts the graph is walked."""
-
-    store: RuleStore
-    limits: RuleLimits
-    hub: int
-    parts: int
-    report: Callable[[str], None]
-
-    @classmethod
-    def begin(cls, store: RuleStore, limits: RuleLimits, progress: Progress | None) -> _Mining:
-        """Make edges, and bound the hubs so that no more paths are walked than the limits say."""
-        for step in edge_steps():
-            store.make(step)
-        found = dict(zip(HUBS, map(int, store.row(count_walks())), strict=True))
-        allowed = {hub: n for hub, n in found.items() if hub <= limits.hub}
-        hub = next((hub for hub, n in allowed.items() if n <= limits.walks), min(HUBS))
-        parts = max(1, -(-found[hub] // limits.part))
-        store.make(middle_step(hub))
-        return cls(store, limits, hub, parts, count_steps(progress, 2 * parts))
-
-    def mine(self) -> None:
-        """Count every body, and what holds for its pairs."""
-        for part in range(self.parts):
-            self._walk(BODY, part)
-            self.store.add(COUNTED, part == 0)
-            self.report("rules are mined")
-
-    def apply(self, confidence: float) -> int:
-        """Apply rules of a confidence, part by part; return how many candidates there are."""
-        sparse = confidence < self.limits.confidence
-        for step in [*constant_steps(self.limits, sparse), *rule_steps(self.limits, confidence)]:
-            self.store.make(step)
-        for part in range(self.parts):
-            self._walk(APPLIED, part)
-            self.store.view("constant_part", f"{CONSTANT_PAIRS} WHERE q.h % {self.parts} = {part}")
-            self.store.add(PROPOSAL, part == 0)
-            self.report("rules are applied")
-        return int(self.store.row("SELECT count(*) FROM proposal")[0])
-
-    def _walk(self, body: Step, part: int) -> None:
-        where = f" WHERE u % {self.parts} = {part}" if self.parts > 1 else ""
-        self.store.view("edge_part", f"SELECT * FROM edge{where}")
-        self.store.make(body)
-
-
-def _collect(store: RuleStore, graph: Graph, limits: RuleLimits, least: float, hub: int) -> RuleProposals:
-    order = f"SELECT * FROM proposal ORDER BY rule, rules DESC, h, r, t LIMIT {limits.most}"
-    found = store.table(f"SELECT * FROM ({order}) p ORDER BY h, r, t")
-    rules = store.table("SELECT * FROM rule ORDER BY id")
-    first, second, condition, conclusion, relation, holds, pairs = (
-        np.asarray(rules[k], dtype=np.int64) for k in "abcdrkn"
-    )
-    confidence = np.asarray(rules["confidence"], dtype=np.float64)
-    heads, relations, tails = (np.asarray(found[name], dtype=np.int64) for name in "hrt")
-    return RuleProposals(
-        Graph(heads, relations, tails, graph.entity_names, graph.relation_names),
-        np.asarray(found["rule"], dtype=np.int64),
-        np.asarray(found["together"], dtype=np.float64),
-        np.asarray(found["rules"], dtype=np.int64),
-        Rules(
-            first,
-            second,
-            condition,
-            conclusion,
-            relation,
-            holds,
-            pairs,
-            confidence,
-            graph.entity_names,
-            graph.relation_names,
-        ),
-        least,
-        hub,
-    )

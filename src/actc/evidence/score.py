@@ -1,7 +1,7 @@
 """One way to score by evidence, for every command: from a training set to the log-odds of any candidates.
 
 A training set is a table of proposals among which are holdout facts: facts of the graph that are taken out of it before
-anything is looked up. It teaches what each piece of evidence is worth; by that worth candidates get their log-odds::
+anything is looked up. From it the weight of each piece of evidence is learnt; by the weights candidates get log-odds::
 
     training = create_training_set(graph, proposals, holdout)
     scored = score_evidence(graph, candidates, training)     # log-odds, and the evidence that reasons are made of
@@ -18,71 +18,10 @@ from numpy.typing import ArrayLike
 
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
-from actc.evidence import duckdb_engine
-from actc.evidence.duckdb_engine import Engine
-from actc.evidence.model import EvidenceModel, Quantiles, fit_model, pieces_of, score_pieces
-from actc.evidence.plan import GRAPH_COLUMNS, NAMED_COLUMNS, Limits, score_columns
-from actc.evidence.table import Evidence, Progress, Proposals, Work, with_nan
+from actc.evidence.model import EvidenceModel, Quantiles, fit_model, is_of_scores, pieces_of
+from actc.evidence.steps import Limits
+from actc.evidence.table import Engine, Evidence, Progress, Proposals, gather_evidence, place_scores
 from actc.graph.graph import Graph
-
-
-def gather_evidence(
-    graph: Graph,
-    candidates: Proposals | ScoredTriples,
-    limits: Limits | None = None,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-) -> Evidence:
-    """Look up in a graph what speaks for and against each candidate, and hold it: half a kilobyte for each.
-
-    Parameters
-    ----------
-    graph : Graph
-        Known facts. A candidate that is one of them is looked at as if it were not.
-    candidates : Proposals or ScoredTriples
-        Places in slots are counted among all of them.
-    limits : Limits, optional
-        How much is looked at.
-    engine : Engine, optional
-        Who looks: ``duckdb_engine.Duckdb()`` if not given.
-    progress : function of (done, total, name), optional
-        Called after each step.
-    """
-    if not len(candidates):
-        raise TableError("There are no candidates to look at.")
-    candidates = Proposals.of(candidates)
-    work = Work.of(graph, candidates, limits, progress)
-    columns = (*score_columns(work.models), *GRAPH_COLUMNS)
-    values = np.empty((len(candidates), len(columns) + len(candidates.marks)))
-    named = np.empty((len(candidates), len(NAMED_COLUMNS)), dtype=np.int64)
-    for part in (engine or duckdb_engine.Duckdb()).look(work):
-        rows = work.rows[part.ids]
-        values[rows, : len(columns)], named[rows] = part.values(columns), part.values(NAMED_COLUMNS)
-    for place, mark in enumerate(candidates.marks.values(), start=len(columns)):
-        values[:, place] = mark
-    names = work.graph.entity_names, work.graph.relation_names
-    return Evidence(candidates.triples, (*columns, *candidates.marks), values, named, *names)
-
-
-def place_scores(proposals: Proposals, rows: IntArray | None = None) -> Proposals:
-    """Turn scores into marks: each, and its places in slots, counted among all of the proposals.
-
-    Then some of the proposals may be looked at alone.
-
-    Parameters
-    ----------
-    proposals : Proposals
-    rows : int array, optional
-        Those that are wanted, rising; all if not given.
-    """
-    rows = np.arange(len(proposals)) if rows is None else rows
-    triples, models = Graph.of(proposals.triples), len(proposals.scores)
-    with duckdb_engine.open_tables(triples.take(np.arange(0)), triples, proposals.scores, "2GB") as connection:
-        found = duckdb_engine.place_scores(connection, models, rows)
-    marks = {name: with_nan(found[name]) for name in score_columns(models)}
-    some = replace(proposals, scores=()).take(rows)
-    return replace(some, marks={**marks, **some.marks})
-
 
 PLACES = 5  # a holdout fact counts as one the model would have proposed when it is among so many best of a slot
 TAKEN_OUT = 0.1  # share of the graph's facts that stand for unseen ones where there are none
@@ -92,13 +31,13 @@ MOST_LEARNT = 200_000  # proposals to learn from; of more, so many are drawn
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """What the worth of evidence is learnt from.
+    """What the weights of evidence are learnt from.
 
     Parameters
     ----------
     holdout : Triples
         Facts that the proposers did not know: models were not trained on them, rules were mined without them. They are
-        taken out of the graph before the proposals are looked at.
+        taken out of the graph before the proposals are looked up.
     proposals : Proposals
         N proposals. Their scores and marks count if they have any: leave them out where those of the holdout facts
         cannot be compared with those of the others.
@@ -130,8 +69,8 @@ class TrainingSet:
         union = fresh.followed_by(pool).with_scores(np.append(fresh.scores, pool.scores))
         true = np.arange(len(union)) < len(fresh)
         near = best_place(union) <= PLACES
-        keep = ~true | near if (true & near).sum() >= 2 else np.ones(len(union), dtype=np.bool_)
-        return cls(holdout, Proposals(union.take(keep)), true[keep])
+        rows = ~true | near if (true & near).sum() >= 2 else np.ones(len(union), dtype=np.bool_)
+        return cls(holdout, Proposals(union.take(rows)), true[rows])
 
     @classmethod
     def from_graph(cls, graph: Graph, pool: Triples) -> Self:
@@ -145,10 +84,7 @@ class TrainingSet:
         return cls(out, Proposals(union), np.arange(len(union)) < len(fresh))
 
     def sampled(self) -> Self:
-        """Return it with no more proposals than are needed to learn from, those that are true and others alike.
-
-        Their places in slots are still those among all.
-        """
+        """Return it with no more proposals than are needed to learn from; their places in slots are those among all."""
         if len(self.true) <= MOST_LEARNT:
             return self
         parts = (np.flatnonzero(self.true), np.flatnonzero(~self.true))
@@ -158,7 +94,7 @@ class TrainingSet:
 
 
 def _draw(count: int) -> IntArray:
-    """Return rows at random, rising, no more than can be learnt from."""
+    """Return rows at random, rising, no more than are needed to learn from."""
     return np.sort(np.random.default_rng(0).permutation(count)[:MOST_LEARNT])
 
 
@@ -190,14 +126,7 @@ def create_training_set(graph: Graph, proposals: Proposals | ScoredTriples, hold
 
 @dataclass(frozen=True, eq=False)
 class ScoredEvidence:
-    """Candidates and what all the evidence says of them.
-
-    Parameters
-    ----------
-    evidence : Evidence
-    model : EvidenceModel
-    log_odds : float array of shape (N,)
-    """
+    """Candidates with their evidence, and their log-odds by a model, shape (N,)."""
 
     evidence: Evidence
     model: EvidenceModel
@@ -210,7 +139,7 @@ class ScoredEvidence:
 
     @property
     def pieces(self) -> FloatArray:
-        """The pieces that were weighed, as normal quantiles, shape (N, F)."""
+        """The pieces that the model reads, as normal quantiles, shape (N, F)."""
         return self.model.ridge.quantiles.transform(pieces_of(self.evidence, self.model.columns))
 
     def take(self, rows: ArrayLike) -> Self:
@@ -221,23 +150,14 @@ class ScoredEvidence:
 
 @dataclass(frozen=True, eq=False)
 class EvidenceScorer:
-    """An evidence model, and what candidates are looked up with.
-
-    Parameters
-    ----------
-    model : EvidenceModel
-    graph : Graph
-        The facts that candidates are looked at with.
-    limits : Limits
-        How much is looked up: as much as for the training set.
-    """
+    """A model with the graph that candidates are looked up in, and how much is looked up: as for its training set."""
 
     model: EvidenceModel
     graph: Graph
     limits: Limits
 
     def score(self, candidates: Proposals | ScoredTriples, progress: Progress | None = None) -> ScoredEvidence:
-        """Return the log-odds of candidates with their evidence, which is held in memory."""
+        """Return the log-odds of candidates with their evidence, in memory."""
         evidence = gather_evidence(self.graph, candidates, self.limits, progress=progress)
         return ScoredEvidence(evidence, self.model, self.model.log_odds(evidence))
 
@@ -249,24 +169,14 @@ def learn(
     progress: Progress | None = None,
     engine: Engine | None = None,
 ) -> EvidenceScorer:
-    """Learn what evidence is worth.
-
-    Parameters
-    ----------
-    graph : Graph
-        The known facts; whether it has the holdout facts or not.
-    training : TrainingSet
-    limits : Limits, optional
-        How much is looked up; by the size of the training set if not given.
-    """
+    """Learn the weights of evidence from a training set, whose holdout facts the graph may hold or not."""
     limits = limits or Limits.for_count(len(training.proposals))
     graph = Graph.of(graph)  # a table of its own: with it go the keys that are made to find triples
     whole = graph if graph.contains(training.holdout).all() else Graph.of(graph.union(training.holdout))
     before = whole.take(~training.holdout.contains(whole))
     table = gather_evidence(before, training.proposals, limits, engine, progress)
-    model = fit_model(table, training.true, training.share)
-    # Candidates are looked at with every fact: the ridge bears the small difference, and profits from each.
-    return EvidenceScorer(model, Graph.of(whole), limits)
+    # Candidates are looked up with every fact: the ridge bears the small difference, and profits from each.
+    return EvidenceScorer(fit_model(table, training.true, training.share), Graph.of(whole), limits)
 
 
 def score_evidence(
@@ -275,7 +185,7 @@ def score_evidence(
     training: TrainingSet,
     progress: Progress | None = None,
 ) -> ScoredEvidence:
-    """Learn from a training set what evidence is worth, and give candidates their log-odds by it.
+    """Learn the weights of evidence from a training set, and give candidates their log-odds by them.
 
     Parameters
     ----------
@@ -340,50 +250,24 @@ class TriplesWithEvidence(ScoredTriples):
 def score_pools(
     graph: Graph, pools: Sequence[ScoredTriples], training: TrainingSet | None = None
 ) -> list[TriplesWithEvidence]:
-    """Put the graph's evidence beside the candidates of several pools, scored alike.
+    """Put the graph's evidence beside the candidates of several pools, scored alike; answers come from the first.
 
-    Parameters
-    ----------
-    graph : Graph
-        All known facts.
-    pools : sequence of ScoredTriples
-        What is to be decided; the first is where answers come from.
-    training : TrainingSet, optional
-        With facts that the model was not trained on. Without it some of the graph's own facts teach what the pieces
-        are worth, but for the scores: these stay, and the log-odds that were learnt are one more piece.
+    With a training set the scores become log-odds, and the pieces of scores from which nothing could be learnt are
+    left to the answers. Without it some of the graph's own facts teach, but for the scores: these stay, and the
+    log-odds are one more piece.
     """
     has_holdout, training = training is not None, training or TrainingSet.from_graph(graph, pools[0])
     scorer = learn(graph, training, Limits.for_count(max(len(training.proposals), *map(len, pools))))
     scored = [scorer.score(pool) for pool in pools]
-    return _with_log_odds(scored) if has_holdout else _with_scores(scored, pools)
-
-
-def _with_log_odds(scored: Sequence[ScoredEvidence]) -> list[TriplesWithEvidence]:
-    """Take log-odds as scores; the pieces of scores that the training could not weigh are left to the answers."""
-    first = scored[0]
-    names = () if first.model.with_scores else score_pieces(first.evidence)
+    first, found = scored[0], list[TriplesWithEvidence]()
+    names = () if scorer.model.with_scores else tuple(filter(is_of_scores, first.evidence.columns))
     places = Quantiles.of(pieces_of(first.evidence, names), np.ones(len(first.evidence)))
-    return [
-        TriplesWithEvidence.of(
-            one.candidates,
-            np.column_stack([one.pieces, places.transform(pieces_of(one.evidence, names))]),
-            (*one.model.columns, *names),
-            with_log_odds=True,
-        )
-        for one in scored
-    ]
-
-
-def _with_scores(scored: Sequence[ScoredEvidence], pools: Sequence[ScoredTriples]) -> list[TriplesWithEvidence]:
-    """Leave the models' scores; the log-odds are one more piece."""
-    like = scored[0].log_odds
-    scale = LOG_ODDS_COUNT / max(float(like.std()), 1e-9)
-    return [
-        TriplesWithEvidence.of(
-            pool,
-            np.column_stack([one.pieces, scale * (one.log_odds - like.mean())]),
-            (*one.model.columns, "log-odds by evidence"),
-            with_log_odds=False,
-        )
-        for one, pool in zip(scored, pools, strict=True)
-    ]
+    scale = LOG_ODDS_COUNT / max(float(first.log_odds.std()), 1e-9)
+    for one, pool in zip(scored, pools, strict=True):
+        if has_holdout:
+            beside, called = places.transform(pieces_of(one.evidence, names)), names
+        else:
+            beside, called = (scale * (one.log_odds - first.log_odds.mean()))[:, None], ("log-odds by evidence",)
+        triples, pieces = one.candidates if has_holdout else pool, np.column_stack([one.pieces, beside])
+        found.append(TriplesWithEvidence.of(triples, pieces, (*scorer.model.columns, *called), has_holdout))
+    return found

@@ -24,10 +24,10 @@ from actc.data.database import open_database
 from actc.data.files import quote
 from actc.data.spark_session import in_one_sentence, open_session
 from actc.data.triples import FloatArray
-from actc.evidence.duckdb_engine import put_names, put_tables
 from actc.evidence.model import EvidenceModel
-from actc.evidence.plan import candidate_steps, graph_steps, last_uses, score_step, whole_rows
-from actc.evidence.table import HAS, Part, Work
+from actc.evidence.plan import candidate_steps, last_uses, score_step, whole_rows
+from actc.evidence.steps import graph_steps
+from actc.evidence.table import HAS, Part, Work, put_names, put_tables
 
 GIVEN = ("fact", "candidate", "entity_name", "relation_name")
 

@@ -1,29 +1,50 @@
-"""What is looked at: proposals, and one gathering of their evidence by facts and candidates with the same codes."""
+"""Candidates with what the graph says of each, and the engine that gathers it: DuckDB, in memory or on disk beyond."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from actc.data.database import open_database, parse_memory
+from actc.data.files import copy_options, quote
 from actc.data.triples import FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
-from actc.evidence.plan import Limits, candidate_steps, graph_steps
+from actc.evidence.plan import (
+    GRAPH_COLUMNS,
+    NAMED_COLUMNS,
+    candidate_steps,
+    last_uses,
+    score_columns,
+    score_rows,
+    score_step,
+    whole_rows,
+)
+from actc.evidence.steps import Limits, Step, graph_steps
 from actc.graph.graph import Graph
 
 Progress = Callable[[int, int, str], object]
 VOCABULARIES = ("entity_names", "relation_names")
 HAS = "has_"  # before the name of a piece: whether it is there
 NO_COLUMN = "The candidates have no {!r}, which the training set's proposals have; give both the same."
-CHUNK = 1_000_000  # candidates looked at together; more would only take more memory
+CHUNK = 1_000_000  # candidates looked up together; more would only take more memory
+BATCH = 100_000  # candidates whose evidence is handed over together
+PART = 100_000  # entities whose relatives are found together
+FEW = 200_000  # facts and candidates for each thread
+PASSING = {"training_path", "target_entity"}  # tables of the graph that no candidate needs
 
 
 @dataclass(frozen=True, eq=False)
 class Proposals:
-    """Triples to look at, and what their proposers say of each.
+    """Triples to look up, and what their proposers say of each.
 
     Parameters
     ----------
@@ -102,20 +123,32 @@ class Evidence:
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
-    """One gathering: facts and candidates by the same codes, and how it is done.
+class Part:
+    """The columns of some candidates as an engine gives them, masked where empty; ``ids`` are their places in Work."""
 
-    Parameters
-    ----------
-    graph, candidates : Graph
-        Facts and N candidates.
-    scores : tuple of float arrays of shape (N,)
-    rows : int array of shape (N,)
-        Where each of them stands among the candidates that were given. If there are more than a chunk,
-        they stand relation by relation here, since a chunk should ask for few slots.
-    limits : Limits
-    report : callable
-        Called with the name of each step that is done.
+    ids: IntArray
+    found: Mapping[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def column(self, name: str) -> FloatArray:
+        """Return one column, shape (n,); NaN where it is empty."""
+        if name not in self.found:
+            raise TableError(NO_COLUMN.format(name))
+        return with_nan(self.found[name])
+
+    def values(self, columns: Iterable[str]) -> FloatArray:
+        """Return some columns side by side, shape (n, F)."""
+        return np.column_stack([self.column(name) for name in columns])
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """One gathering: facts and candidates by the same codes.
+
+    ``rows`` are the candidates' places in the table that was given: more than a chunk of them stand relation by
+    relation here, since a chunk should need few slots. ``report`` is called with the name of each step that is done.
     """
 
     graph: Graph
@@ -150,33 +183,211 @@ class Work:
         return len(self.scores)
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """What was found of some candidates.
+class Engine(Protocol):
+    """Who gathers: DuckDB, or Spark. ``model`` is an ``EvidenceModel``, which gives the log-odds."""
 
-    Parameters
-    ----------
-    ids : int array of shape (n,)
-        Their places in ``Work.candidates``.
-    found : mapping of str to arrays of shape (n,)
-        Masked where there is nothing.
+    def look(self, work: Work) -> Iterator[Part]:
+        """Give what is found of some candidates after the other, of each once."""
+
+    def write(self, work: Work, model: Any, out: Path) -> None:
+        """Write candidates with their log-odds and evidence to a file, or to a folder of parts that has no ending."""
+
+
+def gather_evidence(
+    graph: Graph,
+    candidates: Proposals | ScoredTriples,
+    limits: Limits | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Evidence:
+    """Look up in a graph what supports and opposes each candidate: half a kilobyte for each, in memory.
+
+    A candidate that is a fact is looked up as if it were none. Places in slots are counted among all candidates.
     """
+    if not len(candidates):
+        raise TableError("There are no candidates to look up.")
+    candidates = Proposals.of(candidates)
+    work = Work.of(graph, candidates, limits, progress)
+    columns = (*score_columns(work.models), *GRAPH_COLUMNS)
+    values = np.empty((len(candidates), len(columns) + len(candidates.marks)))
+    named = np.empty((len(candidates), len(NAMED_COLUMNS)), dtype=np.int64)
+    for part in (engine or Duckdb()).look(work):
+        rows = work.rows[part.ids]
+        values[rows, : len(columns)], named[rows] = part.values(columns), part.values(NAMED_COLUMNS)
+    for place, mark in enumerate(candidates.marks.values(), start=len(columns)):
+        values[:, place] = mark
+    names = work.graph.entity_names, work.graph.relation_names
+    return Evidence(candidates.triples, (*columns, *candidates.marks), values, named, *names)
 
-    ids: IntArray
-    found: Mapping[str, Any]
 
-    def __len__(self) -> int:
-        return len(self.ids)
+def place_scores(proposals: Proposals, rows: IntArray | None = None) -> Proposals:
+    """Turn scores into marks: each, and its places in slots among all proposals; then some rows can be looked up alone.
 
-    def column(self, name: str) -> FloatArray:
-        """Return one column, shape (n,); NaN where there is nothing."""
-        if name not in self.found:
-            raise TableError(NO_COLUMN.format(name))
-        return with_nan(self.found[name])
+    ``rows`` are those to return, rising; all if not given.
+    """
+    rows = np.arange(len(proposals)) if rows is None else rows
+    triples, models = Graph.of(proposals.triples), len(proposals.scores)
+    with open_tables(triples.take(np.arange(0)), triples, proposals.scores, "2GB") as connection:
+        steps = [score_step(k) for k in range(models)]
+        _run_steps(connection, steps, {step.name for step in steps}, lambda name: None)
+        _put(connection, "target", "SELECT id FROM given", {"id": rows})
+        found = connection.execute(score_rows(models)).fetchnumpy()
+    marks = {name: with_nan(found[name]) for name in score_columns(models)}
+    some = replace(proposals, scores=()).take(rows)
+    return replace(some, marks={**marks, **some.marks})
 
-    def values(self, columns: Iterable[str]) -> FloatArray:
-        """Return some columns side by side, shape (n, F)."""
-        return np.column_stack([self.column(name) for name in columns])
+
+@dataclass(frozen=True)
+class Duckdb:
+    """DuckDB on this machine; beyond its memory it writes to disk."""
+
+    memory: str = "4GB"
+
+    def look(self, work: Work) -> Iterator[Part]:
+        """Give what is found of some candidates after the other, of each once."""
+        for connection, ids in self._look_at_chunks(work):
+            yield from _fetch(connection, ids)
+
+    def write(self, work: Work, model: Any, out: Path) -> None:
+        """Write candidates with their log-odds and evidence to a file, or to a folder of parts that has no ending."""
+        (out.parent if out.suffix else out).mkdir(exist_ok=True)
+        options = copy_options(out if out.suffix else out / "part.parquet")
+        rows = f"{whole_rows(work.models, 'w.score')} JOIN scored w ON w.id = e.id ORDER BY e.id"
+        parts: list[Path] = []
+        for connection, ids in self._look_at_chunks(work):
+            if not parts:
+                put_names(connection, work.graph)
+            found = [(part.ids, model.log_odds(part)) for part in _fetch(connection, ids)]
+            columns = (np.concatenate(column) for column in zip(*found, strict=True))
+            _put(connection, "scored", "SELECT * FROM given", dict(zip(("id", "score"), columns, strict=True)))
+            name = out.name if len(ids) == len(work.candidates) else f"part-{len(parts):05d}{out.suffix}"
+            parts.append(out.with_name(name) if out.suffix else out / f"part-{len(parts):05d}.parquet")
+            header = options if len(parts) == 1 else options.replace("HEADER", "HEADER false")
+            _copy(connection, rows, parts[-1], header)
+            connection.execute("DROP TABLE scored")
+            if out.suffix and ids.stop == len(work.candidates) and len(parts) > 1:
+                _join(connection, parts, out)
+
+    def _look_at_chunks(self, work: Work) -> Iterator[tuple[Any, range]]:
+        """Give a database with the table ``evidence`` of one chunk after another, and the chunk's ids."""
+        steps = [score_step(k) for k in range(work.models)] + graph_steps(work.limits)
+        with open_tables(work.graph, work.candidates, work.scores, self.memory) as connection:
+
+            def compress(name: str) -> None:
+                # Tables in memory are compressed by this alone; else ten million facts would be written to disk.
+                if len(work.graph) > FEW:
+                    connection.execute("CHECKPOINT")
+                work.report(name)
+
+            _run_steps(connection, steps, {step.name for step in steps} - PASSING, compress)
+            for start in range(0, len(work.candidates), CHUNK):
+                ids = range(start, min(start + CHUNK, len(work.candidates)))
+                where = f"id >= {ids.start} AND id < {ids.stop}"
+                connection.execute(f"CREATE OR REPLACE VIEW candidate_part AS SELECT * FROM candidate WHERE {where}")
+                _run_steps(connection, candidate_steps(work.limits, work.models), {"evidence"}, work.report)
+                yield connection, ids
+                connection.execute("DROP TABLE evidence")
+
+
+@contextmanager
+def open_tables(graph: Graph, candidates: Graph, scores: Sequence[FloatArray], memory: str) -> Iterator[Any]:
+    """Give a connection to a database with the tables ``fact`` and ``candidate``; both graphs share their names."""
+    with tempfile.TemporaryDirectory(prefix="actc-") as spill, open_database() as connection:
+        connection.execute(f"SET memory_limit={quote(memory)}; SET temp_directory={quote(spill)}")
+        # Each thread needs room of its own: sixteen with two gigabytes ran out of memory at ten million candidates.
+        # For a few rows more than one thread costs more than it gains.
+        few = 1 + (len(graph) + len(candidates)) // FEW
+        threads = max(1, min(os.cpu_count() or 1, round(parse_memory(memory) / 1e9), few))
+        connection.execute(f"SET preserve_insertion_order=false; SET threads={threads}")
+        put_tables(connection, graph, candidates, scores)
+        yield connection
+
+
+CODES = ", ".join(f"CAST({name} AS INTEGER) AS {name}" for name in "hrt")
+"""Heads, relations and tails as whole numbers of four bytes."""
+
+
+def put_facts(connection: Any, graph: Graph) -> None:
+    """Make the table ``fact``."""
+    given = {"h": graph.heads, "r": graph.relations, "t": graph.tails}
+    _put(connection, "fact", f"SELECT DISTINCT {CODES} FROM given", given)
+
+
+def put_tables(connection: Any, graph: Graph, candidates: Graph, scores: Sequence[FloatArray]) -> None:
+    """Make the tables that the plan begins with."""
+    put_facts(connection, graph)
+    given = {"id": np.arange(len(candidates)), "h": candidates.heads, "r": candidates.relations, "t": candidates.tails}
+    given |= {f"score{k}": np.asarray(column, dtype=np.float64) for k, column in enumerate(scores)}
+    columns = "".join(
+        f", CASE WHEN isnan(score{k}) THEN NULL ELSE score{k} END AS score{k}" for k in range(len(scores))
+    )
+    _put(connection, "candidate", f"SELECT id, {CODES}{columns} FROM given", given)
+
+
+def put_names(connection: Any, graph: Graph) -> None:
+    """Make the tables of names, for rows that people read."""
+    for made, names in (("entity_name", graph.entity_names), ("relation_name", graph.relation_names)):
+        given = {"code": np.arange(len(names)), "name": np.asarray(names, dtype=object)}
+        _put(connection, made, "SELECT CAST(code AS INTEGER) AS code, name FROM given", given)
+
+
+def _put(connection: Any, table: str, query: str, given: dict[str, Any]) -> None:
+    connection.register("given", given)
+    connection.execute(f"CREATE TABLE {table} AS {query}")
+    connection.unregister("given")
+
+
+def _fetch(connection: Any, ids: range) -> Iterator[Part]:
+    """Give the table ``evidence`` batch by batch."""
+    for start in range(ids.start, ids.stop, BATCH):
+        where = f"id >= {start} AND id < {start + BATCH}"
+        found = connection.execute(f"SELECT * FROM evidence WHERE {where}").fetchnumpy()
+        yield Part(np.ma.getdata(found.pop("id")), found)
+
+
+def _copy(connection: Any, query: str, out: Path, options: str) -> None:
+    connection.execute(f"COPY ({query}) TO {quote(str(out))} ({options})")
+
+
+def _join(connection: Any, parts: list[Path], out: Path) -> None:
+    """Make one file of parts in their order, and remove them."""
+    if ".parquet" in out.suffixes:
+        connection.execute("SET preserve_insertion_order=true")
+        files = ", ".join(quote(str(part)) for part in parts)
+        _copy(connection, f"SELECT * FROM read_parquet([{files}])", out, copy_options(out))
+    else:
+        with out.open("wb") as whole:
+            for part in parts:
+                with part.open("rb") as rows:
+                    shutil.copyfileobj(rows, whole)
+    for part in parts:
+        part.unlink()
+
+
+def _run_steps(connection: Any, steps: list[Step], needed: set[str], report: Callable[[str], None]) -> None:
+    """Make the tables of steps; drop each after its last use, but for those that are needed later."""
+    gone = last_uses(steps, needed)
+    for step in steps:
+        if step.part:
+            _run_in_parts(connection, step)
+        else:
+            connection.execute(f"CREATE TABLE {step.name} AS {step.query}")
+        for name in gone.get(step.name, []):
+            connection.execute(f"DROP TABLE {name}")
+        report(step.name)
+
+
+def _run_in_parts(connection: Any, step: Step) -> None:
+    """Make a table part by part, since all at once would be sorted on disk."""
+    (entities,) = connection.execute("SELECT count(*) FROM target_entity").fetchone()
+    parts = max(-(-entities // PART), 1)
+    for part in range(parts):
+        connection.execute(
+            f"CREATE OR REPLACE VIEW {step.part} AS SELECT * FROM ({step.part_query}) p WHERE p.u % {parts} = {part}"
+        )
+        make = f"CREATE TABLE {step.name} AS" if part == 0 else f"INSERT INTO {step.name}"
+        connection.execute(f"{make} {step.query}")
+    connection.execute(f"DROP VIEW {step.part}")
 
 
 def _recode(triples: Triples, *names: Sequence[str]) -> Graph:
