@@ -164,7 +164,9 @@ def carry_out(plan: DecisionPlan, tables: Tables) -> DecisionCounts:
     if plan.counts_output:
         tables.open_output(plan.columns)
         where = "WHERE CAST(accepted AS BOOLEAN)" if plan.keep_all else ""
-        written: dict[str, int] = dict(tables.fetch(f"SELECT relation, count(*) AS n FROM written {where} GROUP BY relation"))
+        written: dict[str, int] = dict(
+            tables.fetch(f"SELECT relation, count(*) AS n FROM written {where} GROUP BY relation")
+        )
         accepted = tuple(written.get(name, 0) for name in names)
     n_candidates, n_accepted = (np.array(column, dtype=np.int64) for column in (candidates, accepted))
     return DecisionCounts(names, np.array(cuts, dtype=np.float64), n_candidates, n_accepted, excluded)
