@@ -19,6 +19,14 @@ ROOT = Path(__file__).parent.parent
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 PYTHON = PurePosixPath("docs/python.md")
 REFERENCE = PurePosixPath("docs/reference.md")
+STYLE = """
+.md-grid { max-width: 72rem; }
+.md-typeset > p, .md-typeset > ul, .md-typeset > ol { max-width: 46rem; }
+.md-typeset pre > code { font-size: .64rem; }
+.md-typeset table:not([class]) { font-size: .68rem; }
+.md-typeset table:not([class]) th, .md-typeset table:not([class]) td { min-width: 0; padding: .45em .8em; }
+.md-typeset td code { word-break: normal; overflow-wrap: anywhere; }
+"""  # room for tables: many have seven columns or more
 
 
 SECTIONS = {"docs/how-to": "How to", "docs": "Explanation"}
@@ -44,6 +52,7 @@ def on_files(files: Files, config: Any) -> Files:
         site.append(File.generated(config, name, abs_src_path=str(path)))
     site.append(File.generated(config, str(PYTHON), content=python_page()))
     site.append(File.generated(config, str(REFERENCE), content=reference_page()))
+    site.append(File.generated(config, "assets/site.css", content=STYLE))
     return site
 
 
