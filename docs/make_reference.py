@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any
 
 import click
@@ -19,32 +20,33 @@ from actc.methods.select_triples import SELECTORS
 
 FILES = """## Files
 
-Tables are TSV, CSV or Parquet, by their names; the first three columns are always `head`, `relation` and `tail`.
+Tables are TSV, CSV or Parquet, by the ending of their names. The first three columns are `head`, `relation` and `tail`.
 
-| file | from | more columns |
+| file | written by | further columns |
 | --- | --- | --- |
-| answers | `actc export --labels`, `pick_triples` with a `label`, the folders of `demo` and `complete` | `label` (1 or 0), `selection`, `sampling_frame`, `inclusion_probability`, `frame_size` (how many candidates there were to draw from), `who`, `when`; of a session also `score` |
-| accepted triples | `actc export --accepted`, `accept_triples`, `actc demo` | `score`, `probability` (where the method has one), `by`; of the demo also `sentence` |
-| decided candidates | `actc decide` | `score`, `threshold`, `probability` (likewise), with `--all` `accepted`, `by` |
-| completed facts | `actc complete`: `accepted.tsv` | `score`, `probability`, `threshold`, `method`, `date`, `by`, `rule`, `proposed_by`, `reasons` |
-| doubtful facts | `actc check`: `doubtful.tsv`, `removed.tsv` | `probability` (of being wrong), `reasons`; of those taken out also `by` |
-| held back | `actc export --held`, `actc complete`: `held.tsv` | `score`, `probability`, `constraint`, `why`, `against` (`fact`, `rival` or nothing), `other` |
+| answers | `actc export --labels`, `pick_triples` (add `label`), `answers.tsv` of `complete` | `label` (1 or 0) and how the triple was selected (below) |
+| accepted triples | `actc export --accepted`, `accept_triples`, `actc demo` | `score`, `probability` (where the method has one), `by` |
+| decided candidates | `actc decide` | `score`, `threshold`, `probability` (likewise), `by`; with `--all` also `accepted` |
+| accepted facts | `actc complete`: `accepted.tsv` | `score`, `probability`, `threshold`, `method`, `date`, `by`, `rule`, `proposed_by`, `reasons` |
+| doubtful facts | `actc check`: `doubtful.tsv`, `removed.tsv` | `probability` (of being wrong), `reasons`; in `removed.tsv` also `by` |
+| left out by constraints | `actc export --held`, `actc complete`: `held.tsv` | `score`, `probability`, `constraint`, `why`, `against` (`fact`, `rival` or nothing), `other` |
+| all candidates | `complete`, `check`, `export`: `decisions.parquet` | `score`, `probability`, `accepted`, `by`, `reasons`, and `guaranteed`: the highest precision whose guarantee would accept the triple |
 
-How a triple was selected travels with its answer, and every command and function that reads answers reads it:
+Each answer carries how its triple was selected:
 
-| column | says |
+| column | content |
 | --- | --- |
-| `selection` | how the triple was selected: {selection}; `given` where nobody knows, as in a file without the column |
-| `sampling_frame` | the set that it was drawn from: `pool`, `accepted` (what would have been accepted then), `rejected`, `relation`; empty where it was not drawn |
-| `inclusion_probability` | the probability that this question was about this triple, above 0 and at most 1; empty where nobody knows. An answer without it is used to fit, not to estimate or to guarantee |
+| `selection` | how the triple was selected: {selection}; `given` if unknown, as in a file without the column |
+| `sampling_frame` | the set that it was drawn from: `pool`, `accepted` (what would have been accepted then), `rejected`, `relation`; empty if it was not drawn |
+| `inclusion_probability` | the probability that this question was about this triple, above 0 and at most 1; empty if unknown. An answer without it is used to fit, not to estimate or to guarantee |
+| `frame_size` | how many candidates there were to draw from |
 | `who`, `when` | who answered, and when (ISO 8601) |
 
-`by` says who decided: {by}. A person's word counts before judges, judges before the method.
+`by` is who decided: {by}. A person's answer counts before judges, judges before the method.
 
-`thresholds.json` has the method and its options, `counts` (`draws`: answers with an inclusion probability), `sources` (where the answers came from,
-and `picks`, what was said of them), `promise`, one entry for each relation (`cut`, `own`, `triples`, `annotated`, `accepted`,
-`interval`, `curve`), the `default` cut, and `exceptions`: columns `heads`, `relations`, `tails`, `accepted`, `by` and `probability` of the triples
-that people or judges spoke of, whatever their score. `actc decide` heeds them.
+`thresholds.json` has the method and its options, counts, sources, one entry for each relation (`cut` and its interval, numbers of triples,
+answers and accepted triples), the `default` cut, the guarantee, and `exceptions`: the triples that people or judges answered about, with the
+decision and its probability. `actc decide` uses these first.
 """  # noqa: E501
 
 
@@ -87,15 +89,43 @@ def _twins() -> str:
     return "| command | in Python |\n| --- | --- |\n" + "\n".join(rows) + "\n"
 
 
+ESTIMATOR_SENTENCES = {
+    "lr": "Logistic regression on the score, C = 100, at its optimum; all groups in one pass.",
+    "lr-scikit-learn": "The same by scikit-learn, which stops before the optimum, as in the authors' code.",
+    "gp": "Gaussian process classification, Matérn kernel with nu = 3/2 and length 0.1; all groups in one pass.",
+    "gp-rational-quadratic": "Gaussian process classification by scikit-learn, rational quadratic kernel, length 0.1.",
+    "gp-rbf": "Gaussian process classification by scikit-learn, kernel 10 × RBF of length 10, as in the authors' code.",
+}
+
+
 def describe_choices(title: str, choices: dict[str, Any]) -> str:
-    """Return a table of named functions with the first line of their docstrings."""
-    rows = [f"| `{name}` | {_first_line(choice)} |" for name, choice in choices.items()]
+    """Return a table of named functions, each with a sentence."""
+    rows = [f"| `{name}` | {_sentence(name, choice)} |" for name, choice in choices.items()]
     return f"### {title}\n\n| name | what it does |\n| --- | --- |\n" + "\n".join(rows) + "\n"
 
 
-def _first_line(choice: Any) -> str:
-    text = getattr(choice, "summary", "") or inspect.getdoc(choice) or ""
-    return text.splitlines()[0] if text else ""
+def _sentence(name: str, choice: Any) -> str:
+    text = ESTIMATOR_SENTENCES.get(name) or getattr(choice, "summary", "")
+    return text or (inspect.getdoc(getattr(choice, "select", choice)) or "").partition("\n")[0]
+
+
+def describe_options() -> str:
+    """Return a table of the options of each kind of method, from the docstring of its class."""
+    parts = ["### Options of methods", "Options stand behind a colon: `actc-lr-rndm:n=50,soft=true`."]
+    for kind in dict.fromkeys(type(method) for method in METHODS.values()):
+        described = re.findall(r"^(\w[\w, ]*) : .*\n((?:    .*\n?)+)", inspect.getdoc(kind) or "", re.MULTILINE)
+        options = [
+            ", ".join(f"`{name}={_default(kind, name)}`" for name in names.split(", ")) for names, _ in described
+        ]
+        rows = [f"| {one} | {' '.join(text.split())} |" for one, (_, text) in zip(options, described, strict=True)]
+        if rows:
+            methods = ", ".join(f"`{name}`" for name, method in METHODS.items() if type(method) is kind)
+            parts.append(f"Of {methods}:\n\n| option | meaning |\n| --- | --- |\n" + "\n".join(rows).replace("``", "`"))
+    return "\n\n".join(parts) + "\n"
+
+
+def _default(kind: type, name: str) -> str:
+    return str(getattr(next(method for method in METHODS.values() if type(method) is kind), name)).lower()
 
 
 def reference() -> str:
@@ -115,6 +145,7 @@ def reference() -> str:
             "## Choices",
             "",
             describe_choices("Methods", METHODS),
+            describe_options(),
             describe_choices("Selectors (step 1)", SELECTORS),
             describe_choices("Estimators (step 2)", ESTIMATORS),
             describe_choices("Objectives (step 3)", OBJECTIVES),

@@ -25,7 +25,9 @@ STYLE = """
 .md-typeset pre > code { font-size: .64rem; }
 .md-typeset table:not([class]) { font-size: .68rem; }
 .md-typeset table:not([class]) th, .md-typeset table:not([class]) td { min-width: 0; padding: .45em .8em; }
-.md-typeset td code { word-break: normal; overflow-wrap: anywhere; }
+.md-typeset tr:has(:nth-child(11)) > * { padding: .4em .5em !important; }
+.md-typeset td code { word-break: normal; overflow-wrap: normal; }
+@media (min-width: 60em) { .md-typeset p > code, .md-typeset li > code { white-space: nowrap; } }
 """  # room for tables: many have seven columns or more
 
 
