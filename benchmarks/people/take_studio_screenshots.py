@@ -33,7 +33,7 @@ READY = {
     "data": "#card:not([hidden])",
     "run": "#runs li",
     "people": "#persons li",
-    "decide": "#multiples svg",
+    "decide": "#multiples canvas",
     "take": "#takes a",
 }
 TALLEST = 2000  # pixels of a picture: what is further down is seen on the page

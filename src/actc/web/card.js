@@ -1,8 +1,7 @@
 // One triple as a card: the sentence, who and what is meant, and what the graph already says.
 
-import { element, put } from "./draw.js";
+import { at, element, put } from "./draw.js";
 
-const at = (id) => document.getElementById(id);
 
 export function spoken(card) {
   return card.sentence.map((part) => part.text).join("");

@@ -3,7 +3,9 @@
 
 import { directionOf, drawCard, drawReasons, drawSentence, isUnread, spoken, startReading } from "./card.js";
 import { meaningOf, startKeys } from "./keys.js";
-import { drawMarkdown, element, fetchJson, letClose, newKey, put, showPicture, showProgress } from "./draw.js";
+import { at, element, fetchJson, letClose, newKey, put } from "./draw.js";
+import { drawMarkdown } from "./markdown.js";
+import { showPicture, showProgress } from "./picture.js";
 
 const REACH = 80; // pixels that a finger moves before it means an answer
 const MOST_PAST = 50; // answers of this window that can be undone
@@ -11,7 +13,6 @@ const LEAST_AHEAD = 6;
 const FIRST_AHEAD = 16;
 const MOST_AHEAD = 32;
 
-const at = (id) => document.getElementById(id);
 let queue = [];        // cards that are leased to this page; the first is shown
 let outbox = [];       // judgements that the server has not confirmed
 let past = [];         // what was answered in this window, for undo without waiting; a reload keeps it
@@ -117,7 +118,7 @@ async function exchange() {
     failures += 1;
     keep();
     setTimeout(exchange, Math.min(5000, 300 * 2 ** failures));
-    if (queue.length === 0) tell("The server does not answer", "Your answers are kept here and sent as soon as it is back.");
+    if (queue.length === 0) showMessage("The server does not answer", "Your answers are kept here and sent as soon as it is back.");
     return;
   }
   keep();
@@ -130,7 +131,7 @@ function signOut() {
   queue = [];
   keep();
   const waiting = outbox.length ? ` Not saved yet: ${outbox.length} of your answers. This browser keeps them, and sends them once you do.` : " What you answered is saved.";
-  tell("This link is not valid any more", `Ask the owner of the session for a new link, and open it in this browser.${waiting}`);
+  showMessage("This link is not valid any more", `Ask the owner of the session for a new link, and open it in this browser.${waiting}`);
 }
 
 // Several at once are sent again one by one, to find out which it was; that one is given up, and this is said. Other
@@ -226,13 +227,13 @@ function showNothing() {
   at("message").dataset.left = progress?.left ?? "more";
   at("fifty").hidden = !(progress?.left === "spent" && progress.alone);
   if (at("back")) at("back").hidden = !(["spent", "certified", "none", "paused"].includes(progress?.left) && progress.alone);
-  tell(...ENDS[progress?.left ?? "more"]);
+  showMessage(...ENDS[progress?.left ?? "more"]);
 }
 
 // The studio's pages are at a path that only this browser knows.
 if (at("back")) at("back").href = (localStorage.getItem("studio") ?? "/") + at("back").getAttribute("href");
 
-function tell(title, text) {
+function showMessage(title, text) {
   shown = null;
   at("card").hidden = true;
   at("message").hidden = false;
@@ -325,7 +326,7 @@ for (const id of ["help", "mine"]) letClose(at(id));
 at("mine-find").addEventListener("input", drawMine);
 at("fifty").addEventListener("click", async () => {
   const { status, content } = await fetchJson("api/more", { triples: 50 });
-  if (status !== 200) return tell("That is all. Thank you!", String(content?.detail ?? "The server does not answer."));
+  if (status !== 200) return showMessage("That is all. Thank you!", String(content?.detail ?? "The server does not answer."));
   count({ ...content, left: "more" });
   showNothing();
   exchange();
@@ -470,7 +471,7 @@ function drawPicture(content) {
 async function begin() {
   const { status, content } = await fetchJson("api/picture");
   if (status !== 200) {
-    if (status === 401) return tell("Please open your own link", "The owner of this session gave you one, or can give you one.");
+    if (status === 401) return showMessage("Please open your own link", "The owner of this session gave you one, or can give you one.");
     return setTimeout(begin, 1000);
   }
   drawPicture(content);

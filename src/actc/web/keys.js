@@ -1,6 +1,7 @@
 // Which key means what: as the page has it, or as the person wants it; kept in this browser.
 
-const at = (id) => document.getElementById(id);
+import { at } from "./draw.js";
+
 const FIRST = { true: "t", false: "f", unsure: "s", undo: "u", note: "n", mine: "h" };
 const FIXED = { arrowright: "true", arrowleft: "false", backspace: "undo", "?": "help" };
 const STORAGE = "actc:keys";

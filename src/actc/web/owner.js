@@ -1,18 +1,16 @@
 // The owner's view: progress, who judges how, what holds for all, and the files to take.
 
-import { download, element, fetchJson, percent, put, redraw, showPicture, showProgress } from "./draw.js";
+import { at, copyText, download, element, fetchJson, number, percent, put, redraw } from "./draw.js";
+import { showPicture, showProgress } from "./picture.js";
 import { showReview, startReview } from "./review.js";
 
-const at = (id) => document.getElementById(id);
 let asked = 0;
 let paused = false;
 let outside = null; // the address by which other machines reach this server; null where they cannot
 let relations = [];
 let sorted = { by: "labels", falling: true };
 
-function number(value, digits = 2) {
-  return value === null || value === undefined ? "–" : value.toFixed(digits);
-}
+const rounded = (value, digits = 2) => (value === null || value === undefined ? "–" : value.toFixed(digits));
 
 // Nothing can be pressed before the page knows what holds; and what was asked first never replaces what was asked later.
 async function refresh() {
@@ -58,7 +56,7 @@ function nameThings(words) {
 
 function drawPerson(one) {
   const name = element("td", {}, element("bdi", {}, one.name), " ");
-  const cells = [one.judged, one.true, one.false, one.unsure, number(one.seconds, 1)].map((value) => element("td", {}, String(value)));
+  const cells = [one.judged, one.true, one.false, one.unsure, rounded(one.seconds, 1)].map((value) => element("td", {}, String(value)));
   const trust = one.reliability?.compared
     ? `${percent(one.reliability.right)} of ${one.reliability.compared} (${percent(one.reliability.low)} to ${percent(one.reliability.high)})`
     : "–";
@@ -68,7 +66,7 @@ function drawPerson(one) {
     link.append("no link ", actOn(one, "New", "New link for", false));
   } else if (one.kind === "person") {
     const copy = element("button", { type: "button", "aria-label": `Copy link of ${one.name}` }, "Copy");
-    copy.addEventListener("click", () => copyLink(one, copy));
+    copy.addEventListener("click", async () => tellAddress(one.name, one.link, await copyText(addressOf(one.link), copy)));
     link.append(copy, " ", actOn(one, "New", "New link for", false), " ", actOn(one, "Void", "Void link of", true));
   }
   return element("tr", {}, name, ...cells, element("td", {}, trust), link);
@@ -94,27 +92,13 @@ function actOn(one, words, meaning, makeVoid) {
   return button;
 }
 
-async function copyLink(one, button) {
-  let copied = true;
-  try {
-    await navigator.clipboard.writeText(addressOf(one.link));
-    button.textContent = "Copied";
-  } catch {
-    copied = false;
-  }
-  tellAddress(one.name, one.link, copied);
-}
-
-function drawAgreement(agreement, overlap) {
-  const numbers = [
-    ["Judged by two or more", String(agreement.shared)],
-    ["Krippendorff’s alpha", number(agreement.krippendorff)],
-    ["Fleiss’ kappa", number(agreement.fleiss)],
-  ];
-  redraw("agreement", agreement, () => numbers.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
-  const pairs = agreement.pairs.slice(0, 12).map((pair) => `${pair.first} and ${pair.second} ${number(pair.cohen)}`);
+// How far people agree: 1 is always, 0 as often as by chance.
+function drawAgreement({ shared, krippendorff, pairs }, overlap) {
+  put("shared", number(shared));
+  put("alpha", rounded(krippendorff));
+  const lines = pairs.slice(0, 12).map((pair) => `${pair.first} and ${pair.second} ${rounded(pair.cohen)}`);
   const none = overlap > 0 ? "No triple has two people's answers yet." : "Every triple goes to one person. Let two people judge some of them, below.";
-  put("pairs", pairs.length ? `Cohen’s kappa: ${pairs.join(", ")}.` : none);
+  put("pairs", lines.length ? `Each two people (Cohen’s kappa): ${lines.join(", ")}.` : none);
 }
 
 at("add").addEventListener("submit", async (event) => {
@@ -163,14 +147,14 @@ function drawRelations() {
   const order = (a, b) => (typeof a === "string" ? a.localeCompare(b) : a - b);
   // What has no number comes last either way.
   rows.sort((a, b) => (a[by] === null) - (b[by] === null) || (a[by] === null ? 0 : (falling ? -1 : 1) * order(a[by], b[by])));
-  put("all-count", relations.length.toLocaleString("en"));
+  put("all-count", number(relations.length));
   redraw("all-rows", rows, () => rows.map(drawRelationRow));
 }
 
 function drawRelationRow(line) {
   const cut = line.cut === null ? (line.share > 0 ? "all" : "none") : line.cut.toPrecision(4);
   const between = line.doubt === null ? "–" : `${line.lower.toPrecision(3)} to ${line.upper.toPrecision(3)}`;
-  const cells = [line.triples.toLocaleString("en"), line.labels.toLocaleString("en"), percent(line.share), cut, between];
+  const cells = [number(line.triples), number(line.labels), percent(line.share), cut, between];
   return element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, line.name)), ...cells.map((text) => element("td", {}, text)));
 }
 

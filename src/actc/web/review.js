@@ -1,9 +1,8 @@
 // The owner's word on single triples: where people differ, what nobody was sure of, what has a note.
 
 import { directionOf, drawCard, drawSentence, isUnread, startReading } from "./card.js";
-import { element, fetchJson, letClose, newKey, put } from "./draw.js";
+import { at, element, fetchJson, letClose, newKey, put } from "./draw.js";
 
-const at = (id) => document.getElementById(id);
 const MOST = 200, LISTED = 8;
 const KEYS = {
   t: "true", arrowright: "true", f: "false", arrowleft: "false", s: "unsure",
@@ -65,7 +64,7 @@ async function openAt(number) {
   const wasOpen = at("settle").open;
   const { status, content } = await fetchJson(`api/owner/card/${lines[place].triple}`);
   if (wasOpen && !at("settle").open) return; // closed while the card was on its way
-  if (status !== 200) return put("told", String(content?.detail ?? "The server does not answer."));
+  if (status !== 200) return put("review-state", String(content?.detail ?? "The server does not answer."));
   drawCard(content);
   startReading(at("settle"));
   put("place", `${place + 1} of ${lines.length}`);
@@ -83,7 +82,7 @@ async function send(body) {
   busy = true;
   const { status, content } = await fetchJson("api/owner/settle", body);
   busy = false;
-  put("told", status === 200 ? "Saved" : String(content?.detail ?? "The server does not answer; try again."));
+  put("review-state", status === 200 ? "Saved" : String(content?.detail ?? "The server does not answer; try again."));
   if (status === 200) onChange();
   return status === 200 ? content : null;
 }
@@ -97,7 +96,7 @@ async function decide(said) {
   if (!at("settle").open) return; // closed while the word was on its way
   if (here + 1 < lines.length) return openAt(here + 1);
   await openAt(here);
-  put("told", "That was the last one.");
+  put("review-state", "That was the last one.");
 }
 
 async function undo() {
@@ -105,7 +104,7 @@ async function undo() {
   const done = await send({ said: "undo", key: newKey(), undoes: last ? last[1] : null });
   if (!done) return;
   past.pop();
-  put("told", "Taken back");
+  put("review-state", "Taken back");
   if (!at("settle").open) return;
   const number = lines.findIndex((line) => line.triple === done.triple);
   if (number < 0) lines.splice(place, 0, { triple: done.triple }); // a decision from before this list was read
@@ -121,7 +120,7 @@ at("settle").addEventListener("keydown", (event) => {
   (ACTIONS[meaning] ?? (() => decide(meaning)))();
 });
 at("settle").addEventListener("close", () => {
-  put("told", "");
+  put("review-state", "");
   readList();
 });
 at("answers").addEventListener("click", (event) => {

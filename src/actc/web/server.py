@@ -32,7 +32,7 @@ from actc.web.owner import owning
 THREADS = 8
 """Answers that are stored at once: those that wait for the disk together share a sync."""
 FILES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
-STYLES = ("page.css",)
+STYLES = ("page.css", "app.css", "studio.css")
 everybody = APIRouter(include_in_schema=False)
 
 

@@ -125,7 +125,7 @@ def test_keys_notes_own_answers_and_one_relation(copy_session, start_server, new
     labels = Session(folder).annotations().labels.tolist()
     assert labels == [True, False, True, True, False, False]  # the changed answer is the newest
 
-    page.wait_for_selector("#curve svg .line")  # the picture follows the answers
+    page.wait_for_selector("#curve canvas")  # the picture follows the answers
     page.wait_for_selector("#only-label:not([hidden])")
     page.focus("#only")
     for key in ("t", "f", "ArrowLeft", "u", "n", "h", "?", "1"):  # keys are the menu's own while it has the focus

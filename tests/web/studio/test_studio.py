@@ -25,7 +25,7 @@ from actc.web.studio.project import (
     list_projects,
     safe_name,
 )
-from actc.web.studio.recognise import SCORES_UNUSED
+from actc.web.studio.recognise import SCORES_UNUSED, guess_templates
 from actc.web.studio.runs import add_run, list_runs
 from actc.web.studio.server import create_studio
 from tests.conftest import pages_of
@@ -219,7 +219,8 @@ def test_what_was_dropped_is_recognised_with_its_notes_and_a_first_card(shared_c
     assert found["names"]["named"] == 2
     assert shared_client.get(f"/api/projects/{name}").json()["next"]["what"] == "go"
     broken = shared_client.put(f"/api/projects/{name}/files/h.nt", content=b"<a <b\n", headers=BYTES).json()
-    assert broken["role"] == "graph"
+    assert (broken["role"], broken["guess"], broken["other"]) == ("unused", "graph", "g.nt")  # the page asks
+    shared_client.post(f"/api/projects/{name}/files/h.nt", json={"role": "graph"})
     assert "h.nt, line 1" in shared_client.get(f"/api/projects/{name}/preview").json()["problem"]
     assert shared_client.get(f"/api/projects/{name}").json()["next"]["what"] == "data"
 
@@ -254,6 +255,52 @@ def test_a_project_s_page_says_what_to_do_after_a_run_that_was_cancelled_or_fail
 def test_what_a_table_is_its_columns_say(shared_client, text, role):
     name = add_project(shared_client)
     assert shared_client.put(f"/api/projects/{name}/files/x.tsv", content=text, headers=BYTES).json()["role"] == role
+
+
+def test_a_sentence_for_a_relation_reaches_its_cards(shared_client):
+    name = add_project(shared_client)
+    shared_client.put(f"/api/projects/{name}/files/g.tsv", content=b"Ada\tuncle\tBob\n", headers=BYTES)
+    (line,) = shared_client.get(f"/api/projects/{name}/preview").json()["sentences"]
+    assert line["guesses"][0] == "{tail} is the uncle of {head}"
+    place = f"/api/projects/{name}/sentences"
+    for wrong in ({"relation": "uncle", "template": "{head} is"}, {"relation": "aunt", "template": line["guesses"][0]}):
+        assert shared_client.post(place, json=wrong).status_code == 400
+    assert shared_client.post(place, json={"relation": "uncle", "template": line["guesses"][0]}).status_code == 200
+    found = shared_client.get(f"/api/projects/{name}/preview").json()
+    assert "".join(part["text"] for part in found["card"]["sentence"]) == "Bob is the uncle of Ada"
+    assert "--names files/sentences.tsv" in shared_client.get(f"/api/projects/{name}").json()["commands"][-1]
+
+
+@pytest.mark.parametrize(
+    ("relation", "guess"),
+    [("located_in", "{head} is located in {tail}"), ("has part", "{head} has part {tail}"), ("", None)],
+)
+def test_sentences_are_guessed_from_names(relation, guess):
+    assert next(iter(guess_templates(relation)), None) == guess
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("facts.csv", b"no,Person,Verb,Thing,sure\n1,Ada,knows,Bob,0.5\n2,Bob,knows,Eve,0.25\n"),
+        ("facts.jsonl", b'{"no": 1, "who": "Ada", "does": "knows", "whom": "Bob", "sure": 0.5}\n'),
+    ],
+)
+def test_columns_that_are_not_recognised_are_picked(shared_client, file, text):
+    name = add_project(shared_client)
+    place = f"/api/projects/{name}/files/{file}"
+    shared_client.put(f"{place}?role=graph", content=text, headers=BYTES)
+    (table,) = shared_client.get(f"/api/projects/{name}/preview").json()["columns"]
+    assert (table["names"] or table["rows"][0])[0] == "no"
+    picked = {"head": 1, "relation": 2, "tail": 3, "score": 4}
+    assert shared_client.post(f"{place}/columns", json={"picked": {"head": 1}, "header": True}).status_code == 400
+    wrong = {"picked": picked | {"score": 9}, "header": True}
+    assert "5 columns" in shared_client.post(f"{place}/columns", json=wrong).json()["detail"]
+    roles = shared_client.post(f"{place}/columns", json={"picked": picked, "header": True}).json()["roles"]
+    assert roles == {file: "unused", "facts-columns.parquet": "scores"}
+    found = shared_client.get(f"/api/projects/{name}/preview").json()
+    assert found["scores"]["rows"][0] == ["Ada", "knows", "Bob"]
+    assert found["columns"] == []
 
 
 def test_one_run_at_a_time_is_started_and_may_be_cancelled(client, families):

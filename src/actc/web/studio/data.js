@@ -1,45 +1,66 @@
-// What goes in: files and their roles, what was recognised in them, the first card, and what is wanted.
+// What goes in: files and their roles, what was recognised in them, the first card, sentences, and what is wanted.
 
 import { directionOf, drawCard } from "../card.js";
-import { element, fetchJson, put, redraw, sentenceOf } from "../draw.js";
-import { change, count, home, number, project, refresh } from "./project.js";
-import { bytes, sendFiles, takeDrops } from "./upload.js";
+import { at, count, element, fetchJson, number, put, redraw, sentenceOf } from "../draw.js";
+import { change, home, project, refresh } from "./state.js";
+import { bytes, recall, sendFiles, takeDrops } from "./upload.js";
 
-const at = (id) => document.getElementById(id);
 const ROLES = { graph: "a graph", scores: "scored candidates", candidates: "candidates", names: "names", unused: "not used" };
+const PARTS = { head: "Head", relation: "Relation", tail: "Tail", score: "Score, if any", source: "Text, if any" };
 let looked = null; // the files that the preview is of
+let asked = [];    // files whose role another one has
 
-export function showData(project) {
-  at("files").hidden = project.files.length === 0;
-  redraw("file-rows", project.files, () => project.files.map(drawFile));
-  showOptions(project.options);
-  const state = JSON.stringify([project.files, project.options.language, project.options.store]);
-  if (state !== looked) preview(state);
+export function showData({ files, options, state, session }) {
+  at("data").dataset.state = state;
+  at("files").hidden = files.length === 0;
+  redraw("file-rows", files, () => files.map(drawFile));
+  redraw("asked", [asked, files], () => asked.filter((one) => files.some((file) => file.name === one.name)).map(drawAsked));
+  showOptions(options, session);
+  const now = JSON.stringify([files, options.language, options.store]);
+  if (now !== looked) preview(now);
 }
+
+const placeOf = (file) => `${home}/files/${encodeURIComponent(file)}`;
+const setRole = (file, role) => act(fetchJson(placeOf(file), { role }));
 
 function drawFile(file) {
   const roles = element("select", { "aria-label": `What ${file.name} is` }, ...Object.entries(ROLES).map(([role, words]) => element("option", { value: role }, words)));
   roles.value = file.role;
-  const place = `${home}/files/${encodeURIComponent(file.name)}`;
-  roles.addEventListener("change", () => act(fetchJson(place, { role: roles.value })));
-  const remove = element("button", { type: "button", "aria-label": `Remove ${file.name}` }, "Remove");
-  remove.addEventListener("click", () => act(fetchJson(place, {}, "DELETE")));
+  roles.addEventListener("change", () => setRole(file.name, roles.value));
+  const remove = button("Remove", () => act(fetchJson(placeOf(file.name), {}, "DELETE")), `Remove ${file.name}`);
   return element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, file.name)), element("td", { class: "text" }, roles), element("td", {}, bytes(file.bytes)), element("td", {}, remove));
 }
 
-async function act(asked) {
-  const reply = await asked;
+function button(words, act, label = "") {
+  const made = element("button", { type: "button", "aria-label": label }, words);
+  made.addEventListener("click", act);
+  return made;
+}
+
+// One file is the graph: of a second one it is asked what it is for.
+function drawAsked(one) {
+  const done = (role) => () => {
+    asked = asked.filter((other) => other !== one);
+    setRole(one.name, role);
+  };
+  const choices = [button(`Use it in the place of ${one.other}`, done(one.guess)), button("Do not use it", done("unused"))];
+  if (one.guess === "graph") choices.splice(1, 0, button("It has candidates: facts that may be missing", done("candidates")));
+  return element("li", { class: "asked" }, element("p", {}, element("bdi", {}, one.name), ` looks like ${ROLES[one.guess]}, and `, element("bdi", {}, one.other), " is that already. What is it for?"), element("p", { class: "acts" }, ...choices));
+}
+
+async function act(asking) {
+  const reply = await asking;
   put("file-state", reply.status === 200 ? "" : sentenceOf(reply));
   refresh();
 }
 
 // Looking at a large file takes a while, and the page says so.
-async function preview(state) {
-  looked = state;
+async function preview(now) {
+  looked = now;
   if (project.files.length === 0) return drawPreview({}, project.options.store);
-  at("recognised").replaceChildren(element("p", { class: "empty" }, "Looking at the files …"));
+  if (!at("recognised").querySelector("table")) at("recognised").replaceChildren(element("p", { class: "empty" }, "Looking at the files …"));
   const reply = await fetchJson(`${home}/preview`);
-  if (state !== looked) return;
+  if (now !== looked) return;
   drawPreview(reply.status === 200 ? reply.content : { problem: sentenceOf(reply) }, project.options.store);
 }
 
@@ -50,36 +71,85 @@ function drawPreview(found, store) {
   if (found.names) parts.push(element("p", {}, `Names: ${number(found.names.named)} of ${number(found.names.of)} ids have one.`));
   if (store) parts.unshift(element("p", {}, element("strong", {}, "The graph comes from the store: "), `Go reads it.${found.graph ? " The graph in the files is not used." : ""}`));
   if (parts.length === 0) parts.push(element("p", { class: "empty" }, "Nothing yet: drop a file."));
-  at("recognised").replaceChildren(...parts);
+  at("recognised").replaceChildren(...parts, ...(found.columns ?? []).map(drawPicker));
   at("card").hidden = !found.card;
   at("no-card").hidden = Boolean(found.card);
   if (found.card) drawCard(found.card);
   at("why").parentElement.hidden = true; // nobody chose this card
+  at("sentences-sheet").hidden = !found.sentences?.length;
+  redraw("sentences", found.sentences ?? [], () => (found.sentences ?? []).map(drawSentenceRow));
 }
 
 const name = (text) => element("bdi", { dir: directionOf([{ text }]) }, text);
 
+function drawTable(label, heads, rows) {
+  const head = element("tr", {}, ...heads.map((words) => element("th", { scope: "col", class: "text" }, words)));
+  const body = rows.map((row) => element("tr", {}, ...row.map((cell) => element("td", { class: "text" }, name(cell)))));
+  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body)));
+}
+
 function drawFound(role, found) {
   const range = found.scores ? `, scores from ${found.scores[0].toPrecision(3)} to ${found.scores[1].toPrecision(3)}` : "";
   const columns = found.columns ? ` Columns: ${found.columns.join(", ")}.` : "";
-  const head = element("tr", {}, ...["Head", "Relation", "Tail"].map((words) => element("th", { scope: "col", class: "text" }, words)));
-  const rows = found.rows.map((row) => element("tr", {}, ...row.map((cell) => element("td", { class: "text" }, name(cell)))));
-  const relations = found.relations.map((one) => element("li", {}, name(one.relation), ` ${number(one.triples)}`));
   return [
     element("p", {}, element("strong", {}, `${found.format}: `), `${role === "graph" ? count(found.triples, "fact", "facts") : count(found.triples, "candidate", "candidates")}, ${count(found.entities, "thing", "things")}, ${count(found.relation_count, "relation", "relations")}${range}.${columns}`),
     ...found.notes.map((text) => element("p", { class: "fine" }, name(text))),
-    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `First rows of the ${ROLES[role].replace("a ", "")}` }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows))),
-    element("details", {}, element("summary", {}, "Relations"), element("ul", { class: "tags" }, ...relations)),
+    drawTable(`First rows of the ${ROLES[role].replace("a ", "")}`, ["Head", "Relation", "Tail"], found.rows),
+    element("details", {}, element("summary", {}, "Relations"), element("ul", { class: "tags" }, ...found.relations.map((one) => element("li", {}, name(one.relation), ` ${number(one.triples)}`)))),
   ];
 }
 
+// Which columns of a table are what, where their names do not say it.
+function drawPicker({ file, names, rows, surely }) {
+  const header = element("input", { type: "checkbox", ...(names || surely ? {} : { checked: "checked" }) });
+  const heads = names ?? rows[0];
+  const fields = Object.entries(PARTS).map(([part, words], at) => {
+    const none = at < 3 ? [] : [element("option", { value: "" }, "none")];
+    const select = element("select", { "data-part": part }, ...none, ...heads.map((cell, i) => element("option", { value: String(i) }, cell || `column ${i + 1}`)));
+    if (at < 3) select.value = String(Math.min(at, heads.length - 1));
+    return element("label", {}, words, " ", select);
+  });
+  const state = element("p", { class: "reply", role: "status" });
+  const form = element("form", {}, ...fields, ...(names ? [] : [element("label", { class: "check" }, header, " The first row is a heading")]), element("button", { type: "submit" }, "Read it so"));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const picked = Object.fromEntries([...form.querySelectorAll("select")].filter((one) => one.value !== "").map((one) => [one.dataset.part, Number(one.value)]));
+    const reply = await fetchJson(`${placeOf(file)}/columns`, { picked, header: header.checked });
+    state.textContent = reply.status === 200 ? "" : sentenceOf(reply);
+    if (reply.status === 200) refresh();
+  });
+  const table = names ? drawTable(`First rows of ${file}`, names, rows) : drawTable(`First rows of ${file}`, rows[0].map((cell, i) => `Column ${i + 1}`), rows);
+  return element("details", { class: "picker", ...(surely ? {} : { open: "open" }) }, element("summary", {}, surely ? "Other columns?" : `Which columns of ${file} are what?`), table, form, state);
+}
+
+// A sentence for each relation, as people read its facts.
+function drawSentenceRow(line) {
+  const options = `sentence-${line.id}`;
+  const field = element("input", { value: line.template, list: options, maxlength: "500", placeholder: line.guesses[0] ?? "", "aria-label": `Sentence for ${line.name}`, autocomplete: "off" });
+  const shown = element("span", {});
+  const show = () => {
+    const template = field.value.includes("{head}") && field.value.includes("{tail}") ? field.value : `{head} ${line.name} {tail}`;
+    shown.textContent = template.replaceAll("{head}", line.head).replaceAll("{tail}", line.tail);
+  };
+  field.addEventListener("input", show);
+  field.addEventListener("change", async () => {
+    const reply = await fetchJson(`${home}/sentences`, { relation: line.id, template: field.value });
+    put("sentence-state", reply.status === 200 ? "Saved: cards show it." : sentenceOf(reply));
+    if (reply.status === 200) refresh();
+  });
+  show();
+  return element("tr", {}, element("th", { scope: "row" }, name(line.name), " ", element("span", { class: "fine" }, number(line.triples))),
+    element("td", { class: "text" }, field, element("datalist", { id: options }, ...line.guesses.map((value) => element("option", { value })))),
+    element("td", { class: "text" }, element("bdi", {}, shown)));
+}
+
 // Fields show what holds, unless somebody is in the middle of one.
-function showOptions(options) {
+function showOptions(options, session) {
   for (const radio of at("goals").querySelectorAll("input")) {
     radio.checked = radio.value === options.goal;
-    radio.disabled = Boolean(project.session) && !radio.checked;
+    radio.disabled = Boolean(session) && !radio.checked;
   }
-  at("goal-stays").hidden = !project.session;
+  at("goal-stays").hidden = !session;
   for (const field of document.querySelectorAll("[data-option]")) {
     const value = options[field.dataset.option];
     if (field.type === "checkbox") field.checked = Boolean(value);
@@ -90,21 +160,21 @@ function showOptions(options) {
 }
 
 function readField(field) {
-  if (field.type === "checkbox") return field.dataset.on ? (field.checked ? field.dataset.on : "") : field.checked;
+  if (field.type === "checkbox") return field.checked ? field.dataset.on : "";
   return field.type === "number" ? Number(field.value) : field.value;
 }
 
 export function startData() {
   takeDrops(at("drop"), at("pick"), async (files) => {
-    const refused = [];
-    const roles = await sendFiles(home, files, at("uploads"), (file, reply) => refused.push(`${file.name}: ${sentenceOf(reply)}`));
-    put("file-state", refused.join(" "));
-    if (roles.includes("scores") && !project.session) await change({ goal: "decide" }, "option-state");
+    const sent = await sendFiles(home, files, at("uploads"));
+    asked.push(...sent.asked);
+    put("file-state", sent.refused.join(" "));
+    if (sent.roles.includes("scores") && !project.session) await change({ goal: "decide" }, "option-state");
     refresh();
   });
-  const before = `actc:refused:${at("main").dataset.name}`;
-  put("file-state", sessionStorage.getItem(before) ?? "");
-  sessionStorage.removeItem(before);
+  const before = recall(at("main").dataset.name);
+  asked = before.asked;
+  put("file-state", before.refused.join("\n"));
   at("goals").addEventListener("change", (event) => change({ goal: event.target.value }, "option-state"));
   for (const field of document.querySelectorAll("[data-option]")) {
     const place = field.form === at("store-form") ? "store-state" : "option-state";

@@ -2,24 +2,20 @@
 // Slider, table, relations and pictures are views of one state; nothing moves unless whoever looks at it asks for that.
 
 import { directionOf, drawSentence, UNREAD } from "../card.js";
-import { drawBins, drawChart, element, fetchJson, newKey, percent, put, redraw, sentenceOf } from "../draw.js";
-import { announce, change, count, home, keep, kept, number, openTab, project } from "./project.js";
-import { startRun } from "./runs.js";
+import { drawBins, showCurve } from "../charts.js";
+import { at, count, element, fetchJson, newKey, number, percent, put, redraw, sentenceOf } from "../draw.js";
+import { change, home, keep, kept, openTab, project, startRun } from "./state.js";
 
-const at = (id) => document.getElementById(id);
 const ROWS = 50;
+const MOST_CHARTS = 60;
 const START = { of: "candidates", level: "", part: "accepted", sort: "probability", down: "true", search: "", relation: "", by: "", page: "0" };
 const HANDS = { person: "people", method: "the method", judges: "machine judges", oracle: "an oracle", constraint: "a constraint" };
-const SAID = { false: "False", unsure: "Not sure", true: "True" };
-// Where wrong facts are sought, what is found is taken out, and who says "false" agrees.
-const SOUGHT = {
-  true: { accepted: "accepted", rejected: "rejected", of: "Of the accepted facts, at least this share is true", true: "true", things: "candidates" },
-  false: { accepted: "taken out", rejected: "kept", of: "Of the facts taken out, at least this share is wrong", true: "wrong", things: "facts" },
-};
+const ANSWERS = { false: "False", unsure: "Not sure", true: "True" };
 const KEYS = { t: "true", f: "false", s: "unsure", u: "undo" };
 const isBoth = () => project.options.goal === "both"; // then it is chosen which facts are shown: missing ones, or wrong ones
-const isCheck = () => project.options.goal === "check" || (isBoth() && view.of === "facts");
-const words = () => SOUGHT[!isCheck()];
+// Where wrong facts are sought, what is found is taken out, and who answers "false" agrees: the server has the words.
+const words = () => overview?.words ?? project.words;
+const isCheck = () => words().true === "wrong";
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const keyOf = (row) => JSON.stringify([row.head, row.relation, row.tail]);
 let view = { ...START };
@@ -29,7 +25,7 @@ let overview = null; // what each guarantee accepts, and the relations under the
 let asked = 0;
 let focused = null;  // the fact that has the keys
 let drawnAt = 0;
-let said = new Map(); // answers of this page, by fact
+let given = new Map(); // answers of this page, by fact
 let past = [];        // the same, in their order, for undo
 
 export function showDecide() {
@@ -47,6 +43,7 @@ export function showDecide() {
   }
   if (project.decided && !table) read(true);
   showChanges();
+  showNeeds();
 }
 
 // Nobody's list is replaced while they work in it: they are told, and ask for the new one.
@@ -57,8 +54,21 @@ function showChanges() {
   put("changes", newer ? "It was decided anew." : project.decided && since ? `${count(since, "answer", "answers")} since this was decided: decide again to count ${since === 1 ? "it" : "them"} in.` : "");
 }
 
+// How many more cards a stronger promise needs, and a button that asks just those.
+function showNeeds() {
+  const { outcome, session } = project;
+  const needs = Object.entries(outcome?.needed ?? {}).map(([precision, answers]) => [Number(precision), answers]);
+  at("needs-title").hidden = needs.length === 0;
+  redraw("needs", [needs, session.answers], () => needs.map(([precision, answers]) => {
+    if (answers === null) return element("li", {}, `${percent(precision)}: no number of cards is in sight yet; more answers may change that.`);
+    const button = element("button", { type: "button" }, `Ask ${count(answers, "more card", "more cards")}`);
+    button.addEventListener("click", () => change({ precision, budget: session.answers + answers }, "promise-state"));
+    return element("li", {}, element("span", {}, `${percent(precision)} needs about ${count(answers, "more card", "more cards")}.`), " ", button);
+  }));
+}
+
 function showWords() {
-  put("level-of", words().of);
+  put("level-of", `At least this share of what is ${words().accepted} is ${words().true}`);
   for (const part of ["accepted", "rejected"]) {
     for (const place of at("decide").querySelectorAll(`[data-word=${part}]`)) place.textContent = words()[part];
     at("parts").querySelector(`[data-part=${part}]`).textContent = capital(words()[part]);
@@ -112,7 +122,7 @@ const spoken = (row) => sentence(row).map((part) => part.text).join("");
 
 function drawRow(row) {
   const parts = sentence(row);
-  const answers = element("div", { class: "decide", role: "group", "aria-label": "Your answer" }, ...Object.keys(SAID).map((word) => drawWord(row, word)));
+  const answers = element("div", { class: "decide", role: "group", "aria-label": "Your answer" }, ...Object.keys(ANSWERS).map((word) => drawWord(row, word)));
   return element("tr", { "data-fact": keyOf(row) },
     element("th", { scope: "row", dir: directionOf(parts) }, element("span", { class: "what" }, ...drawSentence(parts)), ...(row.why ? [element("span", { class: "fine because", dir: "ltr" }, element("bdi", {}, row.why))] : [])),
     element("td", { class: "text" }, element("bdi", {}, row.names[1])),
@@ -123,8 +133,8 @@ function drawRow(row) {
 }
 
 function drawWord(row, word) {
-  const standing = said.get(keyOf(row)) ?? row.said;
-  const button = element("button", { type: "button", class: word, "aria-pressed": String(standing === word), tabindex: "-1" }, SAID[word]);
+  const standing = given.get(keyOf(row)) ?? row.said;
+  const button = element("button", { type: "button", class: word, "aria-pressed": String(standing === word), tabindex: "-1" }, ANSWERS[word]);
   button.addEventListener("click", () => answer(row, word));
   return button;
 }
@@ -143,15 +153,15 @@ function stand(key, focus) {
 }
 
 function mark(row) {
-  const standing = said.get(keyOf(row)) ?? row.said;
+  const standing = given.get(keyOf(row)) ?? row.said;
   for (const button of lineOf(keyOf(row))?.querySelectorAll(".decide button") ?? []) button.setAttribute("aria-pressed", String(button.classList.contains(standing)));
 }
 
 // Nobody reads a list in a quarter of a second: what is pressed so soon after it changed was not meant for it.
 async function answer(row, word) {
   if (!row || performance.now() - drawnAt < UNREAD) return;
-  const last = { row, key: newKey(), before: said.get(keyOf(row)) ?? row.said };
-  said.set(keyOf(row), word);
+  const last = { row, key: newKey(), before: given.get(keyOf(row)) ?? row.said };
+  given.set(keyOf(row), word);
   mark(row);
   past.push(last);
   last.sent = send(row, word, last.key);
@@ -161,7 +171,7 @@ async function answer(row, word) {
   }
   at("undo-answer").disabled = past.length === 0;
   put("word-state", "Saved: that is an answer of yours.");
-  announce(`${spoken(row)}: ${SAID[word].toLowerCase()}`);
+  put("announce", `${spoken(row)}: ${ANSWERS[word].toLowerCase()}`);
 }
 
 // The last answer may be on its way still: it is taken back once it is stored.
@@ -181,8 +191,8 @@ async function send({ head, relation, tail }, word, key) {
 }
 
 function restore({ row, before }) {
-  if (before === undefined || before === null) said.delete(keyOf(row));
-  else said.set(keyOf(row), before);
+  if (before === undefined || before === null) given.delete(keyOf(row));
+  else given.set(keyOf(row), before);
   mark(row);
 }
 
@@ -196,11 +206,12 @@ function drawOverview() {
   offer("relation", relations.map((one) => [one.relation, one.name]).sort((a, b) => a[1].localeCompare(b[1])), view.relation);
   offer("by", overview.by.map((one) => [one, HANDS[one] ?? one]), view.by);
   redraw("level-rows", relations, () => relations.map((one) => element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, one.name)),
-    element("td", {}, number(one.candidates)), element("td", {}, number(one.accepted)))));
-  drawLearning(overview.learning.map((one) => [one.answers, one.middle, one.low, one.high]));
-  redraw("multiples", relations.slice(0, 60), () => relations.slice(0, 60).map((one) => {
+    ...[one.candidates, one.accepted, one.at_stake === null ? null : Math.round(one.at_stake)].map((value) => element("td", {}, value === null ? "–" : number(value))))));
+  redraw("learning", overview.learning, () => drawLearning(overview.learning));
+  redraw("multiples", relations.slice(0, MOST_CHARTS), () => relations.slice(0, MOST_CHARTS).map((one) => {
     const share = `${number(one.accepted)} of ${number(one.candidates)} ${words().accepted}`;
-    return element("figure", {}, drawBins(one, overview.span, `${one.name}: ${share}`), element("figcaption", {}, element("b", {}, element("bdi", {}, one.name)), ` ${share}`));
+    const chart = drawBins(one, overview.span, { title: `${one.name}: ${share}`, things: capital(words().things) });
+    return element("figure", {}, element("figcaption", {}, element("b", {}, element("bdi", {}, one.name)), ` ${share}`), ...chart);
   }));
 }
 
@@ -222,15 +233,14 @@ function showLevel() {
   at("level").setAttribute("aria-valuetext", `${level}: ${number(accepted)} facts`);
 }
 
-function drawLearning(points) {
-  redraw("learning", points, () => {
-    if (points.length < 2) return [element("figcaption", {}, "What the answers brought: after some more answers.")];
-    const last = points.at(-1);
-    const most = Math.max(...points.map((point) => point[0]), 1);
-    const drawing = drawChart(points, { title: `What the answers brought: ${percent(last[1])} after ${number(last[0])} answers`, most, ends: ["0 answers", number(most)], dot: last });
-    const interval = last[2] === null ? "" : ` (${percent(last[2])} to ${percent(last[3])})`;
-    return [drawing, element("figcaption", {}, element("b", {}, "What the answers brought"), ` · ${percent(last[1])}${interval} of the decisions on what may be asked about should be right after ${number(last[0])} answers.`)];
-  });
+function drawLearning(learning) {
+  if (learning.length < 2) return [element("figcaption", {}, "What the answers brought: after some more answers.")];
+  const points = learning.map((one) => [one.answers, one.middle, one.low, one.high]);
+  const [answers, middle, low, high] = points.at(-1);
+  const place = element("div", {});
+  requestAnimationFrame(() => showCurve(place, points, Math.max(answers, 1), "Right decisions"));
+  const interval = low === null ? "" : ` (${percent(low)} to ${percent(high)})`;
+  return [place, element("figcaption", {}, element("b", {}, "What the answers brought"), ` · ${percent(middle)}${interval} of the decisions on what may be asked about should be right after ${count(answers, "answer", "answers")}.`)];
 }
 
 // The state: shown, kept in the address, and asked for.
@@ -318,8 +328,7 @@ export function startDecide() {
   });
   at("promise").addEventListener("click", async () => {
     if (overview && !(await change({ precision: chosenLevel() || null }, "promise-state"))) return;
-    const reply = await startRun("decide");
+    const reply = await startRun("decide", {}, "promise-state");
     if (reply.status === 200) openTab("run", true);
-    else put("promise-state", sentenceOf(reply));
   });
 }

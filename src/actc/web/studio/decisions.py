@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,6 +16,7 @@ from actc.complete.open_case import CHECK
 from actc.data.begun import version_of
 from actc.data.files import quote
 from actc.decide.decision_table import DECISIONS, PRECISIONS
+from actc.decide.words import CANDIDATES, WRONG_FACTS
 from actc.errors import SessionError
 from actc.session import OWNER, Session
 from actc.session.ask import Task
@@ -201,15 +202,17 @@ class Decided:
         span = (low, high) if high is not None and high > low else ((low or 0.0) - 1, (low or 0.0) + 1)
         place = f"least(greatest(floor({BINS} * (score - {span[0]!r}) / {span[1] - span[0]!r}), 0), {BINS - 1})"
         relations: dict[str, dict[str, Any]] = {}
-        for relation, at, count, taken in _query(
-            f"SELECT relation, {place}::INTEGER, count(*), count(*) FILTER (taken) FROM {table} GROUP BY 1, 2"
+        for relation, at, count, taken, doubt in _query(
+            f"SELECT relation, {place}::INTEGER, count(*), count(*) FILTER (taken), "
+            f"sum(least(probability, 1 - probability)) FROM {table} GROUP BY 1, 2"
         ):
             line = relations.setdefault(
                 relation,
-                {"candidates": 0, "accepted": 0, "bins": [0] * BINS, "accepted_bins": [0] * BINS},
+                {"candidates": 0, "accepted": 0, "at_stake": None, "bins": [0] * BINS, "accepted_bins": [0] * BINS},
             )
             line["candidates"] += count
             line["accepted"] += taken
+            line["at_stake"] = line["at_stake"] if doubt is None else (line["at_stake"] or 0.0) + doubt
             if at is not None:  # what was called true besides has no score
                 line["bins"][at], line["accepted_bins"][at] = count, taken
         lines = [{"relation": id, "name": self.names.of(id).name, **line} for id, line in relations.items()]
@@ -226,7 +229,7 @@ class Decided:
             ],
             "span": span,
             "by": [by for (by,) in _query(f'SELECT DISTINCT "by" FROM {table} ORDER BY 1')],
-            "relations": sorted(lines, key=lambda line: -line["candidates"]),
+            "relations": sorted(lines, key=lambda line: (-(line["at_stake"] or 0.0), -line["candidates"])),
         }
 
     def _knows(self) -> bool:
@@ -321,11 +324,14 @@ def get_page(decided: OpenDecided, session: OpenSession, look: Annotated[Look, Q
 
 
 @deciding.get("/overview")
-def get_overview(decided: OpenDecided, session: OpenSession, look: Annotated[Look, Query()]) -> dict[str, Any]:
+def get_overview(
+    decided: OpenDecided, project: OpenProject, session: OpenSession, look: Annotated[Look, Query()]
+) -> dict[str, Any]:
     """Return what each guarantee would accept; relation by relation, what this one does."""
     names = ("answers", "middle", "low", "high")
     learning = [dict(zip(names, point, strict=True)) for point in picture(session)["curve"]]
-    return {**decided.overview(look.level), "learning": learning}
+    words = WRONG_FACTS if project.options.goal == "check" or look.of == "facts" else CANDIDATES
+    return {**decided.overview(look.level), "learning": learning, "words": asdict(words)}
 
 
 @deciding.post("/answer")

@@ -1,15 +1,18 @@
-"""What a page shows of projects: where each stands, and what to do next."""
+"""What a page shows of projects: where each stands, what came of it so far, and what to do next. Its words are here."""
 
 from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from actc.data.begun import BEGUN
 from actc.data.files import load_json
 from actc.decide.audit import answers_for
+from actc.decide.words import CANDIDATES, WRONG_FACTS
 from actc.errors import ActcError
 from actc.session import Session
 from actc.session.status import count_labels
@@ -23,19 +26,30 @@ from actc.web.studio.studio import AUDIT, Studio
 TARGETS = (0.7, 0.8, 0.9, 0.95)
 STORING = ("publish", "withdraw")
 """Runs that decide nothing: a store that does not answer changes nothing in where a project stands."""
-NEXT = {
-    "new": ("data", "Drop your graph here, or choose a file."),
-    "ready": ("go", "Look at what was recognised, then press Go."),
-    "running": ("wait", "The computer is at work. You may close this page and come back."),
-    "asking": ("judge", "Judge cards, alone or with others; then decide."),
-    "unread": ("data", "A file cannot be read: What was recognised says why. Replace it, or say what it is."),
-    "cancelled": ("again", "The last run was cancelled. Let it go on, or press Go to begin with what is chosen now."),
-    "spent": ("decide", "All cards are judged. Decide, or judge more."),
-    "finished": ("decide", "Nobody is asked any more. Decide."),
-    "decided": ("take", "Look at what was decided, and take it with you."),
-    "behind": ("decide", "There are new answers since the last decision. Decide again."),
-    "failed": ("look", "The last run did not work."),
+SEEKS = {"complete": "missing facts", "check": "wrong facts", "both": "missing and wrong facts", "decide": "true facts"}
+STATES = {
+    "new": "waits for a graph",
+    "ready": "ready to go",
+    "running": "at work",
+    "asking": "people judge",
+    "decided": "decided",
+    "failed": "did not work",
 }
+NEXT = {
+    "new": ("data", "data", "", "Drop your graph here, or choose a file."),
+    "ready": ("go", "run", "Go", "Choose what you want to know, look at what was recognised, then press Go."),
+    "running": ("wait", "run", "See the progress", "The computer is at work. You may close this page and come back."),
+    "asking": ("judge", "people", "Judge now", "Judge cards, alone or with others; then decide."),
+    "unread": ("data", "data", "", "A file cannot be read: see What was recognised. Replace it, or say what it is."),
+    "cancelled": ("again", "run", "See the run", "The last run was cancelled. Let it go on, or press Go anew."),
+    "spent": ("decide", "decide", "Decide", "All cards are judged. Decide, or judge more."),
+    "finished": ("decide", "decide", "Decide", "Nobody is asked any more. Decide."),
+    "promised": ("judge", "people", "Judge now", "Judge the cards that the promise needs, then decide again."),
+    "decided": ("take", "take", "Download the results", "Look at what was decided, and download it."),
+    "behind": ("decide", "decide", "Decide again", "There are new answers since the last decision. Decide again."),
+    "failed": ("look", "run", "See the log", "The last run did not work."),
+}
+"""What to do next, at which tab, by which button, and a sentence about it."""
 IN_WORDS = {
     "give --model or --candidates": "drop candidates (tab Data)",
     "give the name of a new folder with --out": "make a new project for it",
@@ -46,7 +60,7 @@ IN_WORDS = {
 
 
 def state_of(project: Project) -> str:
-    """Say where a project stands, in one word of ``NEXT``."""
+    """Return where a project stands, one of ``STATES``."""
     runs = list_runs(project.folder)
     if runs and runs[-1].state in LIVING:
         return "running"
@@ -66,28 +80,25 @@ def list_of_projects(studio: Studio) -> list[dict[str, Any]]:
 
 
 def _line(project: Project) -> dict[str, Any]:
-    answers = None
+    answers, state, goal = None, state_of(project), project.options.goal
     if project.session is not None:
         session = Session(project.session)
         answers = count_labels(session)
         session.close()
+    accepted = None
+    if project.accepted is not None:
+        accepted = _count_lines(project.accepted, project.accepted.stat().st_mtime_ns) - 1
+    words = asdict(WRONG_FACTS if goal == "check" else CANDIDATES)
     return {
         "name": project.name,
         "title": project.options.title,
-        "goal": project.options.goal,
-        "state": state_of(project),
+        "state": state,
+        "words": words | {"seeks": SEEKS[goal], "state": STATES[state]},
         "changed": (project.folder / FILE).stat().st_mtime,
         "answers": answers,
         "budget": project.options.budget,
-        "accepted": _count_accepted(project),
+        "accepted": accepted,
     }
-
-
-def _count_accepted(project: Project) -> int | None:
-    """Return how many facts were accepted, or taken out, in the last decision."""
-    if project.accepted is None:
-        return None
-    return _count_lines(project.accepted, project.accepted.stat().st_mtime_ns) - 1
 
 
 @lru_cache(256)
@@ -99,28 +110,18 @@ def _count_lines(path: Path, changed: int) -> int:
 
 def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
     """Return all that a project's page shows of it."""
-    state, session, audit = state_of(project), None, None
+    session = audit = None
     if project.session is not None:
         session = studio.describe(project.name)
         if (project.session / "audit" / "judgements.sqlite").is_file():
             audit = studio.describe(project.name + AUDIT)
-    step, outcome = state, _outcome(project)
-    if session is not None and state == "asking" and (session["answers"] >= session["budget"] or session["paused"]):
-        step = "finished" if session["paused"] else "spent"
-    if session is not None and state == "decided" and _is_behind(project, outcome.get("answers"), session["answers"]):
-        step = "behind"
+    line, report = _line(project), _read_report(project)
     runs = [run.describe() for run in list_runs(project.folder)[-10:]]
-    if state == "ready" and runs and runs[-1]["state"] == "cancelled":
-        step = "cancelled"
-    elif state == "ready" and found_problem(project):
-        step = "unread"
-    what, sentence = NEXT[step]
-    if state == "failed":
+    what, tab, button, sentence = NEXT[_next_step(project, line["state"], session, report, runs)]
+    if what == "look":
         sentence = f"{sentence} {_why_failed([run for run in runs if run['what'] not in STORING][-1])}"
     return {
-        **_line(project),
-        "folder": str(project.folder),
-        "state": state,
+        **line,
         "options": vars(project.options),
         "files": [
             {"name": name, "role": role, "bytes": (project.files / name).stat().st_size}
@@ -130,14 +131,32 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
         "runs": runs,
         "session": session,
         "audit": audit,
-        "next": {"what": what, "sentence": sentence},
+        "next": {"what": what, "tab": tab, "button": button, "sentence": sentence},
         "commands": _commands(project),
         "report": find_report(project) is not None,
-        "outcome": outcome or None,
+        "outcome": report or None,
+        "result": _describe_result(project, session, line, report),
         "decided": name_version(decisions_file(project)),
         "target": vars(_target(project)),
-        "audit_needs": _audit_needs(outcome),
+        "audit_needs": _audit_needs(report),
     }
+
+
+def _next_step(project: Project, state: str, session: Any, report: dict[str, Any], runs: list[dict[str, Any]]) -> str:
+    """Return what to do next, one of ``NEXT``."""
+    if session is not None and state == "asking" and (session["answers"] >= session["budget"] or session["paused"]):
+        return "finished" if session["paused"] else "spent"
+    if session is not None and state == "decided":
+        wanted, got = project.options.precision, (report.get("promise") or {}).get("target")
+        if wanted is not None and wanted != got and session["answers"] < session["budget"] and not session["paused"]:
+            return "promised"
+        files = [project.result / name for name in ("answers.tsv", "report.json")]
+        words, decided = (file.stat().st_mtime_ns if file.is_file() else None for file in files)
+        if report.get("answers") not in (None, session["answers"]) or (words and decided and words > decided):
+            return "behind"
+    if state == "ready" and runs and runs[-1]["state"] == "cancelled":
+        return "cancelled"
+    return "unread" if state == "ready" and found_problem(project) else state
 
 
 def find_report(project: Project) -> Path | None:
@@ -157,43 +176,74 @@ def _target(project: Project) -> Target:
 
 
 def _why_failed(run: dict[str, Any]) -> str:
-    """Return what the command said last, in words of the studio."""
-    said = next((line for line in reversed(run["log"]) if line.startswith("actc: ")), "actc: The log says why.")
+    """Return the last message of the command, in words of the studio."""
+    message = next((line for line in reversed(run["log"]) if line.startswith("actc: ")), "actc: The log says why.")
     for option, words in IN_WORDS.items():
-        said = said.replace(option, words)
-    return said.removeprefix("actc: ")
+        message = message.replace(option, words)
+    return message.removeprefix("actc: ")
 
 
-def _is_behind(project: Project, then: int | None, now: int) -> bool:
-    """Say whether anything was said since the last decision: in the session, or of candidates that are not in it."""
-    files = [project.result / name for name in ("answers.tsv", "report.json")]
-    said, decided = (file.stat().st_mtime_ns if file.is_file() else None for file in files)
-    later = said is not None and decided is not None and said > decided
-    return later or then not in (None, now)
-
-
-def _outcome(project: Project) -> dict[str, Any]:
-    """Return what the report of the last decision says: accepted, answers, precision; empty where there is none."""
+def _read_report(project: Project) -> dict[str, Any]:
+    """Return what the report of the last decision has: accepted, answers, precision; empty where there is none."""
     try:
         report = load_json(project.result / "report.json")
         quality = (report.get("quality") or {}).get("precision") or {}
-        found = report.get("accepted_precision") or report.get("removed_precision")
         answers = report.get("judged", report.get("answers"))
         if "check" in report:  # candidates and facts were asked about
             answers += report["check"]["judged"]
+        removed = report.get("check", {}).get("removed")
         return {
             "accepted": report.get("accepted", report.get("removed")),
+            "removed": removed,
             "answers": answers,
-            "precision": found or [quality.get(name) for name in ("low", "middle", "high")],
+            "precision": report.get("accepted_precision")
+            or report.get("removed_precision")
+            or [quality.get(name) for name in ("low", "middle", "high")],
             "promise": report.get("promise"),
+            "needed": report.get("answers_needed") or {},
+            "before": report.get("triples_before", report.get("facts_before")),
+            "after": report.get("triples_after", report.get("facts_after")),
         }
     except (OSError, ValueError, AttributeError, KeyError, TypeError):
         return {}
 
 
-def _audit_needs(outcome: dict[str, Any]) -> list[dict[str, Any]]:
+def _describe_result(project: Project, session: Any, line: dict[str, Any], report: dict[str, Any]) -> list[str]:
+    """Return what came of the runs so far, in sentences: of the candidates, then of the decision on them."""
+    if session is None:
+        return []
+    words, count = line["words"], session["candidates"]
+    if not report:
+        things = "candidates for missing facts" if project.options.goal in ("complete", "both") else words["things"]
+        return [f"{count:,} {things} were found.", *_describe_holdout(project, count)]
+    lines = [f"{report['accepted']:,} of {count:,} {words['things']} were {words['accepted']}."]
+    if report["removed"] is not None:
+        lines.append(f"{report['removed']:,} wrong facts were taken out.")
+    if report["precision"][1] is not None:
+        low, middle, high = report["precision"]
+        lines.append(f"{middle:.0%} of them should be {words['true']} (90% interval: {low:.0%} to {high:.0%}).")
+    if report["before"]:
+        lines.append(f"The graph had {report['before']:,} facts and has {report['after']:,} now.")
+    return lines
+
+
+def _describe_holdout(project: Project, count: int) -> list[str]:
+    """Return what facts that were hidden for a test say of candidates that nobody has judged."""
+    try:
+        found = load_json(project.result / BEGUN)["done"]["scores"]["estimate"]
+        share, recall, holdout = (float(found[name]) for name in ("share", "recall", "holdout"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return [
+        f"They should hold {recall:.0%} of the missing facts: of {holdout:,.0f} facts that were hidden for a test, "
+        "so many were found again.",
+        f"About {share:.0%} of them, {share * count:,.0f}, should be true. People's answers tell which.",
+    ]
+
+
+def _audit_needs(report: dict[str, Any]) -> list[dict[str, Any]]:
     """Return how many answers an audit will need for some targets, if the expected share is the true one."""
-    share, total = (outcome.get("precision") or [None] * 3)[1], outcome.get("accepted")
+    share, total = (report.get("precision") or [None] * 3)[1], report.get("accepted")
     if not share or not total:
         return []
     return [{"target": target, "answers": answers_for(target, share, total)} for target in TARGETS]
@@ -202,10 +252,8 @@ def _audit_needs(outcome: dict[str, Any]) -> list[dict[str, Any]]:
 def _commands(project: Project) -> list[str]:
     """Return the command lines that do the same in a terminal."""
     try:
-        lines = [
-            *go_commands(project),
-            *(decide_commands(project) if project.options.goal == "decide" else []),
-        ]
+        decided = decide_commands(project) if project.options.goal == "decide" else []
+        lines = [*go_commands(project), *decided]
     except ActcError:
         return []
     return [f"cd {shlex.quote(str(project.folder))}", *map(shlex.join, lines)]

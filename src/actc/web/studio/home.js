@@ -1,15 +1,7 @@
 // The projects, and a new one: from a title, from files that are dropped, or from the packaged graph.
 
-import { element, fetchJson, letClose, put, sentenceOf } from "../draw.js";
-import { sendFiles, takeDrops } from "./upload.js";
-
-const at = (id) => document.getElementById(id);
-const GOALS = { complete: "missing facts", check: "wrong facts", both: "missing and wrong facts", decide: "scored candidates" };
-const STATES = {
-  new: "waits for a graph", ready: "ready to go", running: "at work", asking: "people judge", decided: "decided", failed: "did not work",
-};
-const count = (value, one, many) => `${value.toLocaleString("en")} ${value === 1 ? one : many}`;
-let shown = "";
+import { at, count, element, fetchJson, letClose, number, put, redraw, sentenceOf } from "../draw.js";
+import { remember, sendFiles, takeDrops } from "./upload.js";
 
 async function refresh() {
   const reply = await fetchJson("api/studio");
@@ -18,26 +10,20 @@ async function refresh() {
   const { projects, folder, version } = reply.content;
   put("about", `actc ${version} · ${folder}`);
   at("none").hidden = projects.length > 0;
-  const state = JSON.stringify(projects);
-  if (state === shown) return;
-  shown = state;
-  at("projects").replaceChildren(...projects.map(drawProject));
+  redraw("projects", projects, () => projects.map(drawProject));
 }
 
 function drawProject(one) {
-  const parts = [GOALS[one.goal], STATES[one.state] ?? one.state];
-  if (one.answers !== null) parts.push(one.answers > one.budget ? `${count(one.answers, "card", "cards")} judged` : `${one.answers.toLocaleString("en")} of ${count(one.budget, "card", "cards")} judged`);
-  if (one.accepted !== null) parts.push(`${count(one.accepted, "fact", "facts")} ${one.goal === "check" ? "taken out" : "accepted"}`);
+  const parts = [one.words.seeks];
+  if (one.answers !== null) parts.push(one.answers > one.budget ? `${count(one.answers, "card", "cards")} judged` : `${number(one.answers)} of ${count(one.budget, "card", "cards")} judged`);
+  if (one.accepted !== null) parts.push(`${count(one.accepted, "fact", "facts")} ${one.words.accepted}`);
+  const time = new Date(1000 * one.changed);
   return element("li", {},
     element("a", { href: `project/${encodeURIComponent(one.name)}` }, element("bdi", {}, one.title)),
+    element("span", { class: "chip", "data-state": one.state }, one.words.state),
     element("span", { class: "soft" }, parts.join(" · ")),
-    drawTime(one.changed),
+    element("time", { class: "fine", datetime: time.toISOString() }, time.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })),
     drawDelete(one));
-}
-
-function drawTime(seconds) {
-  const time = new Date(1000 * seconds);
-  return element("time", { class: "fine", datetime: time.toISOString() }, time.toLocaleString());
 }
 
 function drawDelete(one) {
@@ -69,10 +55,9 @@ async function make(title, files = [], sample = false) {
   const reply = await fetchJson("api/projects", { title, sample });
   if (reply.status !== 200) return put("made", sentenceOf(reply));
   const { name } = reply.content;
-  const refused = [];
-  const roles = await sendFiles(`api/projects/${name}`, files, at("uploads"), (file, bad) => refused.push(`${file.name}: ${sentenceOf(bad)}`));
-  if (roles.includes("scores")) await fetchJson(`api/projects/${name}`, { goal: "decide" });
-  if (refused.length) sessionStorage.setItem(`actc:refused:${name}`, refused.join("\n"));
+  const sent = await sendFiles(`api/projects/${name}`, files, at("uploads"));
+  if (sent.roles.includes("scores")) await fetchJson(`api/projects/${name}`, { goal: "decide" });
+  remember(name, sent);
   location.href = `project/${encodeURIComponent(name)}#data`;
 }
 

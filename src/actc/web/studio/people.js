@@ -1,11 +1,9 @@
 // Who judges: links that other machines reach, how far the cards are, the end of it, and an audit.
 
-import { element, fetchJson, percent, put, redraw, sentenceOf } from "../draw.js";
-import { change, home, number, project, refresh } from "./project.js";
+import { at, copyText, element, fetchJson, number, percent, put, redraw, sentenceOf } from "../draw.js";
+import { change, home, project, refresh } from "./state.js";
 
-const at = (id) => document.getElementById(id);
-const AUDITED = { false: { accepted: "accepted", true: "true" }, true: { accepted: "taken out", true: "wrong" } };
-let read = null; // which session the list of people is of
+let read = null; // after how many answers the list of people was read
 
 export function showPeople(project) {
   const { session } = project;
@@ -24,11 +22,11 @@ export function showPeople(project) {
   put("finish", session.paused ? "Go on asking" : "Finish: ask nobody any more");
   put("finish-state", session.paused ? "Nobody is asked any more. Decide, or go on asking." : "");
   showAudit(project);
-  if (read !== session.folder + session.answers) readPeople(session);
+  if (read !== session.answers) readPeople(session);
 }
 
 async function readPeople(session) {
-  read = session.folder + session.answers;
+  read = session.answers;
   const { status, content } = await fetchJson(`${home}/people`);
   if (status !== 200) return;
   const alone = content.every((one) => !one.address);
@@ -47,12 +45,7 @@ function drawPerson(one) {
   const address = one.address ?? location.origin + one.link;
   const copy = element("button", { type: "button", "aria-label": `Copy link of ${one.name}` }, "Copy link");
   copy.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(address);
-      put("added", `The link of ${one.name} is copied.`);
-    } catch {
-      put("added", `${one.name}: ${address}`);
-    }
+    put("added", (await copyText(address, copy)) ? `The link of ${one.name} is copied.` : `${one.name}: ${address}`);
   });
   line.append(copy);
   if (one.qr) {
@@ -76,7 +69,7 @@ function showCode(one, address) {
 // How many answers an audit will need is known beforehand, if what is expected now is true.
 function tellNeeds({ audit_needs: needs, outcome }) {
   const share = outcome?.precision?.[1];
-  const words = AUDITED[project.options.goal === "check"];
+  const { words } = project;
   if (!needs?.length || !share) return `An audit is possible once something is ${words.accepted}.`;
   const expected = `About ${percent(share)} of what was ${words.accepted} should be ${words.true}.`;
   const lines = needs.filter(({ answers }) => answers !== null).map(({ target, answers }) => `${percent(target)} with about ${number(answers)} cards`);
@@ -86,7 +79,7 @@ function tellNeeds({ audit_needs: needs, outcome }) {
 
 function showAudit(project) {
   const { audit, audit_needs: needs } = project;
-  for (const place of at("people").querySelectorAll("[data-audit]")) place.textContent = AUDITED[project.options.goal === "check"][place.dataset.audit];
+  for (const place of at("people").querySelectorAll("[data-audit]")) place.textContent = project.words[place.dataset.audit];
   put("need", at("need").dataset.said ?? tellNeeds(project));
   const known = needs?.find((one) => one.target === Number(at("target").value) / 100)?.answers;
   if (known && !at("count-audit").dataset.touched) at("count-audit").value = String(known);

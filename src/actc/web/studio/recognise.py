@@ -13,26 +13,32 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from actc.data.files import TRIPLE, find_layout, first_line, is_table, load_json, read_scored, write_json
+from actc.data.database import open_database
+from actc.data.deliver import write_beside
+from actc.data.files import TRIPLE, find_layout, first_line, is_table, load_json, quote, read_scored, write_json
 from actc.data.triples import Triples
-from actc.errors import ActcError, say_failure
+from actc.errors import ActcError, OptionError, say_failure
 from actc.graph.formats import find_format, read_graph
 from actc.session.ask import Task
 from actc.session.cards import make_card
 from actc.session.names import Names, write_names
-from actc.session.read_names import NAME_ALIASES
+from actc.session.read_names import NAME_ALIASES, NAME_COLUMNS
 from actc.session.texts import COLUMN
 from actc.web.studio.commands import name_files
 from actc.web.studio.project import Project
 
-KEPT = "recognised.json"
+FOUND, SENTENCES = "recognised.json", "sentences.tsv"
 MOST_SECONDS = 300.0
-ROWS, MOST_RELATIONS, MOST_COLUMNS, LOOKED_AT = 5, 50, 8, 1000
+TIMED_OUT = "The files could not be looked at in time, or there was no memory for them."
+PREPOSITIONS = {"of", "in", "at", "by", "to", "from", "with", "for", "on", "as", "than", "into", "near", "about"}
+VERBS = {"is", "are", "was", "has", "have", "had", "can", "does"}
+ROWS, MOST_RELATIONS, MOST_COLUMNS, LOOKED_AT, MOST_CELL = 5, 50, 8, 1000, 200
 SCORES_UNUSED = "If it holds candidates to decide on, say above that it is scored candidates."
 
 
@@ -60,28 +66,32 @@ def _has_names(path: Path) -> bool:
 
 def look_at(project: Project) -> dict[str, Any]:
     """Return what the files are, as it was found out when they last changed."""
-    now, found = _state(project), _read_kept(project)
-    if found is not None:
-        return found
-    command = [sys.executable, "-P", "-m", "actc.web.studio.recognise", str(project.folder)]
+    now, found = _state(project), _read_found(project)
+    if found is None:
+        found = _call(project) or {"problem": TIMED_OUT}
+        write_json(project.folder / FOUND, {"state": now, "found": found})
+    return found
+
+
+def _call(project: Project, *words: str) -> dict[str, Any] | None:
+    """Run this module in a process of its own; return what it prints."""
+    command = [sys.executable, "-P", "-m", "actc.web.studio.recognise", str(project.folder), *words]
     try:
         done = subprocess.run(command, capture_output=True, timeout=MOST_SECONDS, check=False)
-        found = json.loads(done.stdout)
+        return dict(json.loads(done.stdout))
     except (subprocess.TimeoutExpired, ValueError):
-        found = {"problem": "The files could not be looked at in time, or there was no memory for them."}
-    write_json(project.folder / KEPT, {"state": now, "found": found})
-    return dict(found)
+        return None
 
 
 def found_problem(project: Project) -> bool:
     """Say whether a file could not be read, as far as they were looked at."""
-    return bool((_read_kept(project) or {}).get("problem"))
+    return bool((_read_found(project) or {}).get("problem"))
 
 
-def _read_kept(project: Project) -> dict[str, Any] | None:
+def _read_found(project: Project) -> dict[str, Any] | None:
     """Return what was found out of the files as they are now; None where they were not looked at."""
     try:
-        content = load_json(project.folder / KEPT)
+        content = load_json(project.folder / FOUND)
         return dict(content["found"]) if content["state"] == _state(project) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -95,12 +105,13 @@ def _state(project: Project) -> list[Any]:
 
 def recognise(project: Project) -> dict[str, Any]:
     """Find out what the files of a project are; what one cannot be read for is said, and the others are looked at."""
-    found: dict[str, Any] = {"problem": None, "card": None}
+    found: dict[str, Any] = {"problem": None, "card": None, "columns": [], "sentences": []}
     triples: Triples | None = None
     for role, describe in DESCRIBED.items():
         found[role] = None
         for name in project.names_of(role):
             try:
+                found["columns"] += [{"file": name, **columns} for columns in _unknown_columns(project.path_of(name))]
                 found[role], some = describe(project.path_of(name))
                 triples = triples if triples is not None and role == "graph" else some
             except Exception as error:
@@ -177,7 +188,96 @@ def _look_at_names(project: Project, triples: Triples, files: list[Path]) -> dic
             some = map(triples.triple, range(min(LOOKED_AT, len(triples))))
             first = next((one for one in some if not one[2].startswith('"')), triples.triple(0))  # no literal, if any
             card = make_card(names, Task(0, *first, 0.0, ""))
-    return {"names": named if files else None, "card": card}
+            sentences = _describe_sentences(names, triples)
+    return {"names": named if files else None, "card": card, "sentences": sentences}
+
+
+def _describe_sentences(names: Names, triples: Triples) -> list[dict[str, Any]]:
+    """Return how facts of the relations with most triples are read, each with an example and other ways to say it."""
+    counts = np.bincount(triples.relations, minlength=len(triples.relation_names))
+    first = dict(zip(*np.unique(triples.relations, return_index=True), strict=True))
+    lines = []
+    for code in np.argsort(-counts, kind="stable")[: min(MOST_RELATIONS, len(first))].tolist():
+        named, (head, _, tail) = names.of(triples.relation_names[code]), triples.triple(int(first[code]))
+        ends = {"head": names.of(head).name, "tail": names.of(tail).name}
+        lines.append({**asdict(named), **ends, "triples": int(counts[code]), "guesses": guess_templates(named.name)})
+    return lines
+
+
+def guess_templates(relation: str) -> list[str]:
+    """Return sentences that a relation's name suggests; which end a plain noun speaks of, only a person can say."""
+    words = " ".join(relation.replace("_", " ").split())
+    if not words:
+        return []
+    first, last = words.split()[0].lower(), words.split()[-1].lower()
+    if first in VERBS or (last in PREPOSITIONS and first.endswith("s")):
+        return [f"{{head}} {words} {{tail}}"]
+    if last in PREPOSITIONS:
+        return [f"{{head}} is {words} {{tail}}"]
+    noun = [f"{{{one}}} is the {words} of {{{other}}}" for one, other in (("tail", "head"), ("head", "tail"))]
+    return [*noun, f"{{head}} {words} {{tail}}"]
+
+
+def write_sentence(project: Project, relation: str, template: str) -> None:
+    """Write how facts of a relation are read into the project's file of sentences: a table of names like any other."""
+    template = " ".join(template.split())
+    if template and not {"{head}", "{tail}"} <= set(re.findall(r"\{\w+\}", template)):
+        raise OptionError("A sentence has {head} and {tail} in it, such as {tail} is the uncle of {head}.")
+    lines = {line["id"]: line for line in look_at(project).get("sentences", [])}
+    if relation not in lines:
+        raise OptionError("There is no such relation among those that are shown.")
+    lines[relation]["template"] = template
+    rows = [[str(line[name]) for name in NAME_COLUMNS] for line in lines.values()]
+    with write_beside(project.files / SENTENCES) as unfinished:
+        text = "\n".join("\t".join(" ".join(cell.split()) for cell in row) for row in [list(NAME_COLUMNS), *rows])
+        unfinished.write_text(text + "\n", encoding="utf-8")
+
+
+def _unknown_columns(path: Path) -> list[dict[str, Any]]:
+    """Return the columns of a table whose names say too little, with its first rows; nothing where they are known."""
+    if not is_table(path):
+        return []
+    layout = find_layout(path)
+    known = layout.has_header and set(TRIPLE) <= set(layout.position)
+    if known:
+        return []
+    with open_database() as connection:
+        query = connection.execute(f"SELECT * FROM {replace(layout, has_header=False).source} LIMIT {ROWS}")
+        rows = [[str(cell)[:MOST_CELL] for cell in row] for row in query.fetchall()]
+        names = [name[0] for name in query.description or []]
+    own = layout.delimiter is None
+    # Three columns without names are head, relation and tail, as nearly all such files have it.
+    return [{"names": names if own else None, "rows": rows, "surely": not own and len(names) == len(TRIPLE)}]
+
+
+def pick_columns(project: Project, file: str, picked: dict[str, int], header: bool) -> Project:
+    """Write the picked columns of a table into a file beside it, which takes its place."""
+    found = _call(project, file, json.dumps({"picked": picked, "header": header})) or {"problem": TIMED_OUT}
+    if found["problem"]:
+        raise OptionError(found["problem"])
+    role = "scores" if "score" in picked else project.roles[file]
+    return project.with_file(file, "unused").with_file(found["file"], role)
+
+
+def _write_picked(project: Project, file: str, picked: dict[str, int], header: bool) -> dict[str, Any]:
+    layout = find_layout(project.path_of(file))
+    named = layout.delimiter is None
+    source = (layout if named else replace(layout, has_header=header)).source
+    name = f"{file.partition('.')[0]}-columns.parquet"
+    try:
+        with open_database() as connection, write_beside(project.files / name) as unfinished:
+            columns = [one[0] for one in connection.execute(f"SELECT * FROM {source} LIMIT 0").description or []]
+            if max(picked.values()) >= len(columns):
+                raise OptionError(f"{file} has {len(columns)} columns.")
+            own = {what: '"{}"'.format(columns[at].replace('"', '""')) for what, at in picked.items()}
+            if "score" in own:
+                own["score"] = f"TRY_CAST({own['score']} AS DOUBLE)"
+            texts = ", ".join(f"{column} AS {what}" for what, column in own.items())
+            chosen = f"SELECT {texts} FROM {source}"
+            connection.execute(f"COPY ({chosen}) TO {quote(str(unfinished))} (FORMAT parquet)")
+    except Exception as error:
+        return {"problem": _say(project, error)}
+    return {"problem": None, "file": name}
 
 
 DESCRIBED: dict[str, Callable[[Path], tuple[dict[str, Any], Triples]]] = {
@@ -187,4 +287,5 @@ DESCRIBED: dict[str, Callable[[Path], tuple[dict[str, Any], Triples]]] = {
 }
 
 if __name__ == "__main__":
-    print(json.dumps(recognise(Project.read(Path(sys.argv[1])))))
+    own, more = Project.read(Path(sys.argv[1])), sys.argv[2:]
+    print(json.dumps(_write_picked(own, more[0], **json.loads(more[1])) if more else recognise(own)))

@@ -40,13 +40,15 @@ from actc.web.studio.project import (
     find_project,
     safe_name,
 )
-from actc.web.studio.recognise import guess_role, look_at
+from actc.web.studio.recognise import SENTENCES, guess_role, look_at, pick_columns, write_sentence
 from actc.web.studio.runs import Run, Turns, add_run, list_runs
 from actc.web.studio.studio import AUDIT, PREFIX, OpenProject, OpenStudio, Studio, studio_of
 from actc.web.studio.take import list_taken, take
 
 MOST_UPLOAD = bytes_told("ACTC_STUDIO_UPLOAD", "8GB") or 4 * 1024**3
 """Bytes of one file."""
+ONE = ("graph", "scores", "candidates")
+"""Roles that one file of a project has."""
 LEFT_FREE = 512 * 1024**2
 """Bytes of the disk that an upload leaves free: sessions need some."""
 PAGES = APIRouter(include_in_schema=False)
@@ -107,7 +109,8 @@ def change_project(chosen: dict[str, Any], project: OpenProject, studio: OpenStu
     project = project.change(chosen)
     if project.session is not None:
         session = studio.served(project.name).session
-        session.change({key: chosen[key] for key in ("title", "guidelines") if key in chosen})
+        lasting = ("title", "guidelines", "precision")
+        session.change({key: chosen[key] for key in lasting if chosen.get(key) is not None})
         if "budget" in chosen:
             session.set_budget(project.options.budget)
     return describe_project(studio, project)
@@ -164,8 +167,13 @@ def _take(folder: Any, beside: Any, name: str, role: str, given: str) -> dict[st
             raise OptionError(f"{given[:60]!r} would be stored as {name}, which is here already; rename the file.")
         os.replace(beside, place)
     found = role or guess_role(place)
-    _add_names(Project.read(folder).with_file(name, found), name)
-    return {"name": name, "role": found, "bytes": place.stat().st_size}
+    project = Project.read(folder)
+    others = [other for other in project.names_of(found) if other != name]
+    if others and not role and found in ONE:  # the page asks what becomes of it
+        project.with_file(name, "unused")
+        return {"name": name, "role": "unused", "guess": found, "other": others[0]}
+    _add_names(project.with_file(name, found), name)
+    return {"name": name, "role": found}
 
 
 @ROUTES.delete("/projects/{name}/files/{file}")
@@ -189,6 +197,30 @@ def _add_names(project: Project, file: str) -> None:
     """Let names reach people who judge already."""
     if project.session is not None and project.roles[file] == "names":
         add_session_names(project.session, [project.path_of(file)], project.options.language)
+
+
+@ROUTES.post("/projects/{name}/files/{file}/columns")
+def choose_columns(
+    project: OpenProject,
+    file: Annotated[str, InPath(max_length=1000)],
+    picked: Annotated[dict[str, Annotated[int, Field(ge=0)]], Body()],
+    header: Annotated[bool, Body()],
+) -> dict[str, Any]:
+    """Say which columns of a table are head, relation and tail, and perhaps a score and a text."""
+    project.path_of(file)
+    if not {"head", "relation", "tail"} <= set(picked) <= {"head", "relation", "tail", "score", "source"}:
+        raise OptionError("Choose a column each for head, relation and tail.")
+    return {"roles": pick_columns(project, file, picked, header).roles}
+
+
+@ROUTES.post("/projects/{name}/sentences")
+def set_sentence(
+    project: OpenProject, relation: Annotated[str, Body()], template: Annotated[str, Body(max_length=500)]
+) -> dict[str, str]:
+    """Say how people read the facts of a relation."""
+    write_sentence(project, relation, template)
+    _add_names(project.with_file(SENTENCES, "names"), SENTENCES)
+    return {"relation": relation}
 
 
 @ROUTES.get("/projects/{name}/preview")

@@ -138,8 +138,7 @@ class Studio:
         session = self.served(key).session
         links, counts = Links.of(session.folder, PREFIX + key), progress(session)
         return {
-            "folder": str(session.folder),
-            "title": session.title,
+            "candidates": session.settings.candidates or counts["triples"],
             "answers": counts["labels"],
             "unsure": counts["unsure"],
             "budget": counts["budget"],

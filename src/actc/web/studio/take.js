@@ -1,11 +1,9 @@
 // What comes out: files in every format, and publishing into a store, always looked at before it is written.
 
-import { download, element, fetchJson, put, redraw, sentenceOf } from "../draw.js";
-import { home, project } from "./project.js";
-import { startRun } from "./runs.js";
+import { at, download, element, fetchJson, put, redraw } from "../draw.js";
+import { home, project, startRun } from "./state.js";
 import { bytes } from "./upload.js";
 
-const at = (id) => document.getElementById(id);
 let seen = null;
 let filled = false; // the fields of the store
 let looked = {}; // what was shown before it may be written: store and graph, by publish or withdraw
@@ -59,8 +57,8 @@ function drawTake(file) {
 const FIELDS = { to: "to", into: "into", base: "base", out_of: "out_of" };
 
 function target() {
-  const told = Object.fromEntries(Object.entries(FIELDS).map(([name, id]) => [name, at(id).value]));
-  return { ...told, remove: at("remove").checked && ["check", "both"].includes(project.options.goal) };
+  const fields = Object.fromEntries(Object.entries(FIELDS).map(([name, id]) => [name, at(id).value]));
+  return { ...fields, remove: at("remove").checked && ["check", "both"].includes(project.options.goal) };
 }
 
 // What was published where is still there after a reload, to be withdrawn from there.
@@ -81,10 +79,10 @@ function showWritable() {
 async function act(what, write) {
   if (!at("publish").reportValidity()) return;
   put("publish-state", "");
-  const told = target();
-  const reply = await startRun(what, { ...told, write });
-  if (reply.status !== 200) return put("publish-state", sentenceOf(reply));
-  waits = { id: reply.content.id, what, write, target: JSON.stringify(told) };
+  const where = target();
+  const reply = await startRun(what, { ...where, write }, "publish-state");
+  if (reply.status !== 200) return;
+  waits = { id: reply.content.id, what, write, target: JSON.stringify(where) };
   follow(project);
 }
 

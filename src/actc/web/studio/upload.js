@@ -1,8 +1,8 @@
 // Files go to the server as they are, one after the other, each with a bar that says how far it is.
 
-import { element } from "../draw.js";
+import { element, sentenceOf } from "../draw.js";
 
-export function sendFile(address, file, onProgress) {
+function sendFile(address, file, onProgress) {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     request.open("PUT", address);
@@ -15,23 +15,33 @@ export function sendFile(address, file, onProgress) {
   });
 }
 
-// Send files into a project; ``told`` gets what was said of each that was not taken. Returns the roles of the others.
-export async function sendFiles(project, files, list, told) {
-  const roles = [];
+// Send files into a project; returns the roles they got, why some were refused, and whose role another file has.
+export async function sendFiles(project, files, list) {
+  const sent = { roles: [], refused: [], asked: [] };
   for (const file of files) {
     const bar = element("span", { class: "progress", role: "progressbar", "aria-label": `Upload of ${file.name}`, "aria-valuemin": "0", "aria-valuemax": "100", "aria-valuenow": "0" }, element("span", {}));
     const line = element("li", {}, element("bdi", {}, file.name), " ", bar);
     list.append(line);
-    const show = (share) => {
+    const reply = await sendFile(`${project}/files/${encodeURIComponent(file.name)}`, file, (share) => {
       bar.firstChild.style.width = `${100 * share}%`;
       bar.setAttribute("aria-valuenow", String(Math.round(100 * share)));
-    };
-    const reply = await sendFile(`${project}/files/${encodeURIComponent(file.name)}`, file, show);
+    });
     line.remove();
-    if (reply.status === 200) roles.push(reply.content.role);
-    else told(file, reply);
+    if (reply.status !== 200) sent.refused.push(`${file.name}: ${sentenceOf(reply)}`);
+    else sent.roles.push(reply.content.role);
+    if (reply.content?.guess) sent.asked.push(reply.content);
   }
-  return roles;
+  return sent;
+}
+
+// What was refused or is to be asked is said on the page of the project, which opens next.
+const keyOf = (name) => `actc:sent:${name}`;
+export const remember = (name, { refused, asked }) => sessionStorage.setItem(keyOf(name), JSON.stringify({ refused, asked }));
+
+export function recall(name) {
+  const found = JSON.parse(sessionStorage.getItem(keyOf(name)) ?? '{"refused": [], "asked": []}');
+  sessionStorage.removeItem(keyOf(name));
+  return found;
 }
 
 // Files that are dropped on a place, or chosen by its button.
