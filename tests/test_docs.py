@@ -64,6 +64,19 @@ def test_a_public_function_says_what_each_of_its_parameters_is(name):
     assert not missing, f"{name} says nothing of {missing}"
 
 
+def count_words(*pages):
+    return sum(len(page.read_text(encoding="utf-8").split()) for page in pages)
+
+
+def test_the_docs_keep_to_their_budget_of_words():
+    guides = sorted((ROOT / "docs" / "how-to").glob("*.md"))
+    assert len(guides) <= 12
+    assert {page.stem: count_words(page) for page in guides if count_words(page) >= 500} == {}
+    assert count_words(*PAGES) <= 20_000
+    assert count_words(ROOT / "CHANGELOG.md") <= 1_500
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
 def test_every_link_between_pages_leads_somewhere():
     for page in [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
         for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
