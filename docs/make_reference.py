@@ -14,7 +14,7 @@ from actc.data.metrics import METRICS
 from actc.data.triples import SELECTIONS
 from actc.decide.case import BY, CONSTRAINT
 from actc.methods.choose_thresholds import OBJECTIVES
-from actc.methods.estimate_labels import ESTIMATORS
+from actc.methods.classifiers import ESTIMATORS
 from actc.methods.named import METHODS
 from actc.methods.select_triples import SELECTORS
 

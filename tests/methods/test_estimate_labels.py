@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from actc import Annotations, ScoredTriples
 from actc.errors import ChoiceError, OptionError
-from actc.methods.estimate_labels import ESTIMATORS, FittedRelations, estimate_labels, use_classifier
+from actc.methods.classifiers import ESTIMATORS, fit_each
+from actc.methods.estimate_labels import estimate_labels, estimate_probabilities
 from actc.methods.groups import Groups
 from tests.conftest import make_pool
 
@@ -81,17 +82,17 @@ def test_the_default_threshold_can_rest_on_annotations_alone(pool, labels):
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_gives_probabilities_that_rise_from_anchor_to_anchor(name, pool, labels):
-    groups = Groups.of(pool, [Annotations(np.arange(20), labels[:20])])
+    answers = Annotations(np.arange(20), labels[:20])
     ends = ScoredTriples.from_columns("ab", ["unseen"] * 2, "cd", [0.0, 1.0])
-    low, high = FittedRelations.of(pool, groups, name).probabilities(ends)
+    low, high = estimate_probabilities(pool, answers, name)(ends)
     assert 0 <= low < high <= 1
 
 
 def test_any_scikit_learn_classifier_can_be_the_estimator(pool, labels):
     from sklearn.naive_bayes import GaussianNB
 
-    groups = Groups.of(pool, [Annotations(np.arange(20), labels[:20])])
-    p = FittedRelations.of(pool, groups, GaussianNB()).probabilities(pool)
+    answers = Annotations(np.arange(20), labels[:20])
+    p = estimate_probabilities(pool, answers, GaussianNB())(pool)
     assert ((p >= 0) & (p <= 1)).all()
 
 
@@ -111,16 +112,15 @@ class Fixed:
 @pytest.mark.parametrize(("p", "label"), [(0.45, 0.0), (0.5, 0.0), (0.55, 1.0)])
 def test_an_estimate_is_true_above_one_half(p, label, pool, labels):
     groups = Groups.of(pool, [Annotations(np.array([0]), labels[:1])])
-    sets = estimate_labels(pool, groups, use_classifier(lambda: Fixed(p)), n=len(pool))
+    sets = estimate_labels(pool, groups, lambda *points: fit_each(lambda: Fixed(p), *points[:3]), n=len(pool))
     estimated = np.sort(sets.labels[sets.group == 3])
     assert (estimated == label).sum() >= len(pool) // 2 - 1
 
 
 def test_a_relation_without_annotations_is_judged_by_everyone_s_classifier(pool, labels):
     mine = np.flatnonzero(pool.relations == 0)[:6]
-    groups = Groups.of(pool, [Annotations(mine, labels[mine])])
     triples = ScoredTriples.from_columns("abc", [*pool.relation_names[:2], "unseen"], "def", [0.5] * 3)
-    own, other, unseen = FittedRelations.of(pool, groups, "lr").probabilities(triples)
+    own, other, unseen = estimate_probabilities(pool, Annotations(mine, labels[mine]), "lr")(triples)
     assert own == other == unseen
 
 

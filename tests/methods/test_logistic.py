@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import linear_model
 
-from actc.methods.logistic import fit_logistic
+from actc.methods.classifiers import fit_logistic
 from tests.training_points import fitted_like, many_points, one_group, several_groups
 
 

@@ -3,37 +3,19 @@
 A classifier on the score alone is fitted in every group (a relation, or all of them together) on that group's
 annotations plus two anchors, (lowest score of the pool, false) and (highest, true), so that it never sees one class
 only. It then labels further triples until the group's decision set has n elements.
-
-An estimator is a function ``(scores, labels, group, count) -> Fitted`` that fits all groups at once. The classifiers
-themselves live in ``logistic.py`` and ``gaussian_process.py``; any scikit-learn classifier will do as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Vocabulary
-from actc.errors import OptionError, choose
-from actc.methods.gaussian_process import fit_matern
+from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.errors import OptionError
+from actc.methods.classifiers import Fitted, find_estimator
 from actc.methods.groups import DecisionSets, Groups
-from actc.methods.logistic import fit_logistic
-
-
-class Fitted(Protocol):
-    """Classifiers of all groups, fitted."""
-
-    def probabilities(self, scores: FloatArray, group: IntArray) -> FloatArray:
-        """Return P(true) of each score by its group's classifier."""
-
-    def is_true(self, scores: FloatArray, group: IntArray) -> BoolArray:
-        """Return where that probability is above one half; often cheaper than the probability."""
-
-
-Estimator = Callable[[FloatArray, IntArray, IntArray, int], Fitted]
 
 
 def estimate_labels(
@@ -88,37 +70,24 @@ def fit_groups(pool: ScoredTriples, groups: Groups, estimator: Any, wanted: Bool
     return find_estimator(estimator)(scores[order], labels[order], group[order], groups.count)
 
 
-@dataclass(frozen=True, eq=False)
-class FittedRelations:
-    """The classifiers of one annotation set, ready for any triples.
+def estimate_probabilities(
+    pool: ScoredTriples, annotations: Annotations, estimator: Any, uniform: bool = False
+) -> Callable[[ScoredTriples], FloatArray]:
+    """Return a function from triples to P(true), shape (M,), by the classifiers of one annotation set.
 
-    Parameters
-    ----------
-    fitted : Fitted
-        One classifier for each relation with an annotation, and one for everyone.
-    groups : Groups
-        The groups of the annotation set.
-    relation_names : Vocabulary
-        The pool's relations.
+    It uses the relation's classifier or, where the relation has no annotation, the one fitted on all annotations.
     """
+    groups = Groups.of(pool, [annotations], uniform)
+    wanted = groups.sizes > 0
+    wanted[-1] = True
+    fitted = fit_groups(pool, groups, estimator, wanted)
 
-    fitted: Fitted
-    groups: Groups
-    relation_names: Vocabulary
+    def probabilities(triples: ScoredTriples) -> FloatArray:
+        group = pool.relation_names.translate(triples.relations, triples.relation_names)
+        group = np.where((group >= 0) & (groups.sizes[group] > 0), group, groups.width - 1)
+        return fitted.probabilities(triples.scores, group)
 
-    @classmethod
-    def of(cls, pool: ScoredTriples, groups: Groups, estimator: Any) -> FittedRelations:
-        """Fit the classifiers of one annotation set."""
-        wanted = groups.sizes > 0
-        wanted[groups.width - 1] = True
-        return cls(fit_groups(pool, groups, estimator, wanted), groups, pool.relation_names)
-
-    def probabilities(self, triples: ScoredTriples) -> FloatArray:
-        """Return P(true), by the relation's classifier or, where it has no annotation, by everyone's, shape (M,)."""
-        everyone = self.groups.width - 1
-        group = self.relation_names.translate(triples.relations, triples.relation_names)
-        group = np.where((group >= 0) & (self.groups.sizes[group] > 0), group, everyone)
-        return self.fitted.probabilities(triples.scores, group)
+    return probabilities
 
 
 def _strides(size: int, groups: Groups, n: int, estimate_all: bool) -> IntArray:
@@ -172,74 +141,3 @@ def _merge(
         interleave(groups.group, group),
         groups.count,
     )
-
-
-class FittedClassifiers:
-    """One scikit-learn classifier per group."""
-
-    def __init__(self, models: dict[int, Any]) -> None:
-        self._models = models
-
-    def probabilities(self, scores: FloatArray, group: IntArray) -> FloatArray:
-        """Return P(true) of each score by its group's classifier."""
-        result = np.empty(len(scores))
-        for g in np.unique(group).tolist():
-            mine = group == g
-            result[mine] = self._models[g].predict_proba(scores[mine, None])[:, 1]
-        return result
-
-    def is_true(self, scores: FloatArray, group: IntArray) -> BoolArray:
-        """Return where that probability is above one half."""
-        return self.probabilities(scores, group) > 0.5
-
-
-def use_classifier(make: Callable[[], Any]) -> Estimator:
-    """Turn a maker of scikit-learn classifiers into an estimator; each group gets a classifier of its own."""
-
-    def fit(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
-        starts = np.flatnonzero(np.diff(group, prepend=-1))
-        parts = zip(group[starts].tolist(), np.split(scores, starts[1:]), np.split(labels, starts[1:]), strict=True)
-        return FittedClassifiers({g: make().fit(s[:, None], y) for g, s, y in parts})
-
-    return fit
-
-
-def _use_kernel(make_kernel: Callable[[Any], Any]) -> Estimator:
-    """Return scikit-learn's Gaussian process with a kernel, made of its module when it is first needed."""
-
-    def fit(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
-        from sklearn.gaussian_process import GaussianProcessClassifier, kernels
-
-        kernel = make_kernel(kernels)
-        make = use_classifier(lambda: GaussianProcessClassifier(kernel, optimizer=None))
-        return make(scores, labels, group, count)
-
-    return fit
-
-
-def _fit_scikit_learn(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
-    from sklearn.linear_model import LogisticRegression
-
-    return use_classifier(lambda: LogisticRegression(C=100.0))(scores, labels, group, count)
-
-
-def find_estimator(estimator: Any) -> Estimator:
-    """Return the estimator of that name, of that classifier, or the function itself."""
-    if isinstance(estimator, str):
-        return choose("estimator", estimator, ESTIMATORS)
-    if hasattr(estimator, "predict_proba"):
-        from sklearn.base import clone
-
-        return use_classifier(lambda: clone(estimator))
-    if callable(estimator):
-        return estimator  # type: ignore[no-any-return]
-    raise OptionError(f"{estimator!r} is no estimator: give a name, a classifier with predict_proba, or a function.")
-
-
-ESTIMATORS: dict[str, Estimator] = {
-    "lr": fit_logistic,
-    "lr-scikit-learn": _fit_scikit_learn,  # the authors' very classifier, which stops short of the optimum
-    "gp": fit_matern,
-    "gp-rational-quadratic": _use_kernel(lambda kernels: kernels.RationalQuadratic(length_scale=0.1)),
-    "gp-rbf": _use_kernel(lambda kernels: 10.0 * kernels.RBF(10.0)),
-}

@@ -40,20 +40,22 @@ class Selector(NamedTuple):
     by_chance : bool
         Whether another random generator would select other triples.
     uniform : bool
-        Whether every triple that nobody has judged has the same chance to be selected.
+        Whether every triple that nobody has judged is selected with the same probability.
+    summary : str
+        Which triples it selects, one sentence.
     """
 
     select: SelectRows
     reason: str = "Chosen by the method's own rule."
     by_chance: bool = True
     uniform: bool = False
+    summary: str = ""
 
 
 def find_selector(selector: str | SelectRows) -> Selector:
     """Return the selector of that name; of a function nothing is known, so chance may play a part in it."""
-    if not isinstance(selector, str):
-        return Selector(selector)
-    return choose("selector", selector, SELECTORS)
+    found = choose("selector", selector, SELECTORS) if isinstance(selector, str) else selector
+    return found if isinstance(found, Selector) else Selector(found)
 
 
 def select_triples(
@@ -99,62 +101,34 @@ def check_count(pool: ScoredTriples, annotations: Annotations, count: int) -> No
 def select_random(
     pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
 ) -> IntArray:
-    """Take any triples, all with the same chance (ACTC_rndm)."""
+    """Take any triples, all with the same probability."""
     return random.permutation(_unjudged(pool, annotations))[:count]
 
 
-def select_nearest_mean(
-    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
-) -> IntArray:
-    """Take the triples whose score is nearest to the mean score (ACTC_dens, as the paper's tables were made)."""
-    return _smallest(pool, annotations, count, _squared_distance(pool))
+def take_smallest(values: Callable[[ScoredTriples, Annotations, PoolProbabilities], FloatArray]) -> SelectRows:
+    """Return a selector of the triples with the smallest values; ties by triple."""
 
+    def select(
+        pool: ScoredTriples, annotations: Annotations, count: int, _: np.random.Generator, estimate: PoolProbabilities
+    ) -> IntArray:
+        rows = _unjudged(pool, annotations)
+        return rows[np.lexsort((pool.keys[rows], values(pool, annotations, estimate)[rows]))[:count]]
 
-def select_farthest_mean(
-    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
-) -> IntArray:
-    """Take the triples whose score is farthest from the mean score (ACTC_dens, Algorithm 2 as printed)."""
-    return _smallest(pool, annotations, count, -_squared_distance(pool))
-
-
-def select_uncertain(
-    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
-) -> IntArray:
-    """Take the triples whose estimated probability is nearest to one half."""
-    return _smallest(pool, annotations, count, np.abs(0.5 - estimate()))
-
-
-def select_uncertain_and_dense(
-    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
-) -> IntArray:
-    """Take the triples with the smallest uncertainty times summed squared distance, as in the authors' code."""
-    spread = _squared_distance(pool) + np.var(pool.scores)
-    return _smallest(pool, annotations, count, np.abs(0.5 - estimate()) * spread)
-
-
-def select_uncertain_by_last(
-    pool: ScoredTriples, annotations: Annotations, count: int, random: np.random.Generator, estimate: PoolProbabilities
-) -> IntArray:
-    """Take the triples that one relation's classifier is least sure of, as in the authors' code.
-
-    Their code keeps a single classifier: the one it fitted last, for whichever annotated relation comes last in a
-    Python set. So this order, and all that follows from it, changes with PYTHONHASHSEED.
-    """
-    names = {pool.relation_names[code] for code in pool.relations[annotations.rows].tolist()}
-    last = pool.relation_names.index(list(names)[-1]) if names else None
-    return _smallest(pool, annotations, count, np.abs(0.5 - estimate(last)))
+    return select
 
 
 def _squared_distance(pool: ScoredTriples) -> FloatArray:
     # The authors sum squared distances to every score: N (s - mean)^2 + N variance, so this gives the same order
     # without the N x N table.
-    distance: FloatArray = (pool.scores - pool.scores.mean()) ** 2
-    return distance
+    return np.asarray((pool.scores - pool.scores.mean()) ** 2)
 
 
-def _smallest(pool: ScoredTriples, annotations: Annotations, count: int, values: FloatArray) -> IntArray:
-    rows = _unjudged(pool, annotations)
-    return rows[np.lexsort((pool.keys[rows], values[rows]))[:count]]
+def _doubt_of_last_relation(pool: ScoredTriples, annotations: Annotations, estimate: PoolProbabilities) -> FloatArray:
+    # The authors' code keeps a single classifier: the one it fitted last, for whichever annotated relation comes last
+    # in a Python set. So this order, and all that follows from it, changes with PYTHONHASHSEED.
+    names = {pool.relation_names[code] for code in pool.relations[annotations.rows].tolist()}
+    last = pool.relation_names.index(list(names)[-1]) if names else None
+    return np.abs(0.5 - estimate(last))
 
 
 def _unjudged(pool: ScoredTriples, annotations: Annotations) -> IntArray:
@@ -165,15 +139,39 @@ def _unjudged(pool: ScoredTriples, annotations: Annotations) -> IntArray:
 
 SELECTORS: dict[str, Selector] = {
     "random": Selector(
-        select_random, "Drawn at random: every candidate has the same chance to be checked.", uniform=True
+        select_random,
+        "Drawn at random: every candidate has the same chance to be checked.",
+        uniform=True,
+        summary="Any triples, all with the same probability (ACTC_rndm).",
     ),
     "nearest-mean": Selector(
-        select_nearest_mean, "Its score is among those nearest to the mean of all scores.", by_chance=False
+        take_smallest(lambda pool, *_: _squared_distance(pool)),
+        "Its score is among those nearest to the mean of all scores.",
+        by_chance=False,
+        summary="The triples whose score is nearest to the mean score (ACTC_dens, as the paper's tables were made).",
     ),
     "farthest-mean": Selector(
-        select_farthest_mean, "Its score is among those farthest from the mean of all scores.", by_chance=False
+        take_smallest(lambda pool, *_: -_squared_distance(pool)),
+        "Its score is among those farthest from the mean of all scores.",
+        by_chance=False,
+        summary="The triples whose score is farthest from the mean score (ACTC_dens, Algorithm 2 as printed).",
     ),
-    "uncertainty": Selector(select_uncertain, "The model is least sure about it.", by_chance=False),
-    "density-weighted": Selector(select_uncertain_and_dense, by_chance=False),
-    "uncertainty-last-relation": Selector(select_uncertain_by_last, by_chance=False),
+    "uncertainty": Selector(
+        take_smallest(lambda pool, _, estimate: np.abs(0.5 - estimate())),
+        "The model is least sure about it.",
+        by_chance=False,
+        summary="The triples whose estimated probability is nearest to one half.",
+    ),
+    "density-weighted": Selector(
+        take_smallest(
+            lambda pool, _, estimate: np.abs(0.5 - estimate()) * (_squared_distance(pool) + np.var(pool.scores))
+        ),
+        by_chance=False,
+        summary="The triples with the smallest uncertainty times summed squared distance, as in the authors' code.",
+    ),
+    "uncertainty-last-relation": Selector(
+        take_smallest(_doubt_of_last_relation),
+        by_chance=False,
+        summary="The triples that one relation's classifier is least sure of, as in the authors' code.",
+    ),
 }

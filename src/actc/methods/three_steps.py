@@ -15,7 +15,7 @@ from actc.data.triples import Annotations, BoolArray, FloatArray, Picks, ScoredT
 from actc.errors import OptionError, check_choice, choose
 from actc.methods.baselines import global_opt, local_opt
 from actc.methods.choose_thresholds import choose_as_printed, choose_thresholds
-from actc.methods.estimate_labels import FittedRelations, estimate_labels
+from actc.methods.estimate_labels import estimate_labels, estimate_probabilities
 from actc.methods.groups import Groups
 from actc.methods.select_triples import find_selector, select_triples
 
@@ -209,8 +209,7 @@ class Actc(SelectingMethod):
 
     def learn(self, pool: ScoredTriples, answers: Annotations) -> Probabilities:
         """Return P(true) by the classifiers of step 2, as a function of triples."""
-        groups = Groups.of(pool, [answers], self.uniform)
-        return FittedRelations.of(pool, groups, self.estimator).probabilities
+        return estimate_probabilities(pool, answers, self.estimator, self.uniform)
 
 
 @dataclass(frozen=True)
