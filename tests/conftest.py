@@ -23,8 +23,7 @@ import pytest
 from hypothesis import settings
 
 from actc import ScoredTriples
-from actc.bench.cells import Cell
-from actc.bench.datasets import load_cell
+from actc.bench.cells import Cell, load_cell
 from actc.session import Session, Settings, start_session
 from actc.session.judge_store import ReplyStore
 from actc.session.replies import Question, Reply

@@ -22,8 +22,7 @@ from pathlib import Path
 import numpy as np
 from families import make_world
 
-from actc.bench.cells import Cell, read_cell
-from actc.bench.datasets import load_cell
+from actc.bench.cells import Cell, load_cell, read_cell
 from actc.data.constraints import Constraint, Constraints
 from actc.data.metrics import accuracy, f1
 from actc.data.triples import Annotations, BoolArray, Triples

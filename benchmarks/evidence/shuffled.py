@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.bench.cells import Cell
-from actc.bench.datasets import load_cell
+from actc.bench.cells import Cell, load_cell
 from actc.bench.runs import run_experiment
 
 MODELS = ("complex", "conve", "transe", "rescal")

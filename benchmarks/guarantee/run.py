@@ -22,8 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.bench.cells import Cell, read_cell
-from actc.bench.datasets import load_cell
+from actc.bench.cells import Cell, load_cell, read_cell
 from actc.data.triples import Annotations, FloatArray, IntArray
 from actc.decide.list_test import Demand
 from actc.methods.named import METHODS

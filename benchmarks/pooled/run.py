@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from actc.bench.cells import Cell
-from actc.bench.datasets import load_cell
+from actc.bench.cells import Cell, load_cell
 from actc.bench.plans import PAPER_BUDGETS, draw_orders
 from actc.bench.rows import COLUMNS, Row
 from actc.bench.runs import run_experiment

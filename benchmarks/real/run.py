@@ -17,8 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.bench.cells import Cell, read_cell
-from actc.bench.datasets import load_cell
+from actc.bench.cells import Cell, load_cell, read_cell
 from actc.bench.plans import PAPER_BUDGETS
 from actc.bench.rows import Row
 from actc.bench.runs import run_experiment

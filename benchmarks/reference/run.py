@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from actc import METHODS, run_experiment
-from actc.bench.datasets import load_cell
+from actc.bench.cells import load_cell
 from actc.bench.rows import Row
 
 HERE = Path(__file__).parent

@@ -16,8 +16,7 @@ from time import perf_counter
 import numpy as np
 
 from actc import METHODS, Annotations
-from actc.bench.cells import Cell
-from actc.bench.datasets import load_cell
+from actc.bench.cells import Cell, load_cell
 from actc.bench.plans import PAPER_BUDGETS, draw_orders
 
 HERE = Path(__file__).parent

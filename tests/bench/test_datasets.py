@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from actc.bench import datasets
-from actc.bench.cells import Cell
+from actc.bench.cells import Cell, list_cells, load_cell
 from actc.errors import ChoiceError, FileError
 
 SUMS = Path(__file__).parents[2] / "benchmarks" / "scores" / "tables.sha256"
@@ -26,21 +26,18 @@ def spell(*columns) -> str:
 
 def spell_table(dataset: str, model: str, split: str) -> str:
     """Write a split as the score tables have it: a header, the triples, the scores, the labels where there are any."""
-    triples = datasets.load_triples(dataset, split)
-    scores, _ = datasets.load_scored(dataset, model, split)
+    scored, labels = datasets.load_scored(dataset, model, split)
     digits = 17 if model == "complex-authors" else datasets.DIGITS[split]
-    columns = [triples.heads, triples.relations, triples.tails, [f"{score:.{digits}g}" for score in scores.scores]]
-    header = ["head", "relation", "tail", "score"]
+    columns = {**scored.columns(), "score": [f"{score:.{digits}g}" for score in scored.scores]}
     if split != "train":
-        columns, header = [*columns, triples.labels.astype(int).astype(str)], [*header, "label"]
-    return "\t".join(header) + "\n" + spell(*columns)
+        columns["label"] = labels.astype(int).astype(str)
+    return "\t".join(columns) + "\n" + spell(*columns.values())
 
 
 def spell_published(split: str) -> str:
     """Write the published scores as the authors' repository has them: no header, no labels."""
-    triples = datasets.load_triples("codex-s", split)
-    scores = datasets.load_authors_scores(split, triples)
-    return spell(triples.heads, triples.relations, triples.tails, map(repr, scores.tolist()))
+    scored, _ = datasets.load_scored("codex-s", "complex-authors", split)
+    return spell(*scored.columns().values(), map(repr, scored.scores.tolist()))
 
 
 def digest(text: str) -> str:
@@ -125,22 +122,22 @@ def test_a_checkout_holds_the_cell_that_a_folder_of_tables_holds(model, monkeypa
     folder.mkdir(parents=True)
     for split in ("valid", "test") if model == "complex-authors" else datasets.SPLITS:
         (folder / f"{split}.tsv").write_text(spell_table("codex-s", model, split))
-    committed = datasets.load_cell("codex-s", model)
+    committed = load_cell("codex-s", model)
     monkeypatch.setenv("ACTC_DATA", str(tmp_path))
-    assert_same_cells(committed, datasets.load_cell("codex-s", model))
+    assert_same_cells(committed, load_cell("codex-s", model))
 
 
 def test_a_stranger_with_internet_gets_the_published_cell(mirror, monkeypatch):
-    downloaded = datasets.load_cell("codex-s", "complex-authors")
+    downloaded = load_cell("codex-s", "complex-authors")
     monkeypatch.undo()
-    assert_same_cells(downloaded, datasets.load_cell("codex-s", "complex-authors"))
+    assert_same_cells(downloaded, load_cell("codex-s", "complex-authors"))
 
 
 def test_triples_are_downloaded_checked_and_kept(mirror):
-    valid = datasets.load_triples("codex-s", "valid")
+    valid, labels = datasets.load_triples("codex-s", "valid")
     assert len(valid) == 3654
-    assert valid.labels.sum() == 1827
-    assert (valid.heads[0], valid.relations[0], valid.tails[0]) == ("Q928", "P530", "Q41")
+    assert labels.sum() == 1827
+    assert valid.triple(0) == ("Q928", "P530", "Q41")
     assert sorted(path.name for path in (mirror / "codex-s").iterdir()) == ["valid.txt", "valid_negatives.txt"]
 
 
@@ -148,10 +145,8 @@ def test_a_checkout_needs_no_download(monkeypatch, tmp_path):
     monkeypatch.setattr(datasets, "CODEX", "http://127.0.0.1:1/{dataset}/{name}")
     monkeypatch.setattr(datasets, "AUTHORS", "http://127.0.0.1:1/{name}")
     monkeypatch.setenv("ACTC_CACHE", str(tmp_path / "cache"))
-    for dataset in datasets.DATASETS:
-        for model in datasets.list_models(dataset):
-            datasets.load_cell(dataset, model, with_known=False)
-    datasets.load_cell("codex-s", "complex-authors")
+    names = [(cell.dataset, cell.model) for cell in list_cells() if cell.load(with_known=False)]
+    assert ("codex-s", "complex-authors") in names
     assert not (tmp_path / "cache").exists()
 
 
@@ -160,11 +155,12 @@ def test_a_checkout_needs_no_download(monkeypatch, tmp_path):
     [("codex-s", (32888, 3654, 3656, 2034, 42)), ("codex-m", (185584, 20620, 20622, 17050, 51))],
 )
 def test_codex_has_the_sizes_of_the_papers_first_table(dataset, sizes):
-    train, valid, test = (datasets.load_triples(dataset, split) for split in ("train", "valid", "test"))
-    entities = set().union(*(part for split in (train, valid, test) for part in (split.heads, split.tails)))
-    assert (len(train), len(valid), len(test), len(entities), len(set(train.relations))) == sizes
-    assert train.labels.all()
-    assert valid.labels.mean() == test.labels.mean() == 0.5
+    (train, _), (valid, valid_labels), (test, test_labels) = (
+        datasets.load_triples(dataset, split) for split in ("train", "valid", "test")
+    )
+    entities = {*train.entity_names, *valid.entity_names, *test.entity_names}
+    assert (len(train), len(valid), len(test), len(entities), len(train.relation_names)) == sizes
+    assert valid_labels.mean() == test_labels.mean() == 0.5
 
 
 @pytest.mark.parametrize("digits", [6, 7])
@@ -180,7 +176,7 @@ def test_the_models_of_the_paper_come_first(monkeypatch, tmp_path):
     for model in ("tucker", "transe", "complex", "analogy"):
         (tmp_path / "codex-s" / model).mkdir(parents=True)
         (tmp_path / "codex-s" / model / "valid.npy").touch()
-    assert datasets.list_models("codex-s") == ["complex", "transe", "analogy", "tucker"]
+    assert [cell.model for cell in list_cells(["codex-s"])][:4] == ["complex", "transe", "analogy", "tucker"]
 
 
 def test_offline_without_data_is_one_sentence_with_the_way_out(monkeypatch, no_checkout):
@@ -205,7 +201,7 @@ def test_a_missing_file_of_the_local_folder_is_named(monkeypatch, tmp_path):
 def test_missing_scores_say_where_they_should_be(monkeypatch, tmp_path):
     monkeypatch.setenv("ACTC_SCORES", str(tmp_path))
     with pytest.raises(FileError, match="ACTC_SCORES"):
-        datasets.load_array("codex-s", "tucker", "valid")
+        datasets.load_scored("codex-s", "tucker", "valid")
 
 
 def test_an_unknown_data_set_is_answered_with_the_known_ones():

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from actc.bench.cells import CellFolder
 from actc.bench.measurements import Measurements, read_measurements
 from actc.bench.paper import run as paper
 from actc.bench.paper.figures import N_VALUES, draw_budgets, draw_n
@@ -23,6 +24,10 @@ from tests.toy_scores import write_toy_scores
 CONDITIONS = Conditions(budgets=(1, 10, 50), draws="numpy")
 AUTHORS = ("codex-s", "complex-authors")
 pytestmark = pytest.mark.xdist_group("paper")
+
+
+def folders(*models, data=Path("nowhere")) -> list[CellFolder]:
+    return [CellFolder(data / "scores" / "codex-s" / model) for model in models]
 
 
 def make_results(cells=PAPER_CELLS, methods=("localopt-acc", "actc-lr-rndm"), repeats=8) -> Measurements:
@@ -118,29 +123,28 @@ def test_numbers_stand_beside_the_published_ones(finished):
 
 
 def test_only_what_an_item_needs_is_run():
-    runs = plan_runs(["figure-uniform"], [], [("codex-s", "conve"), ("codex-s", "complex")], 100)
+    runs = plan_runs(["figure-uniform"], [], folders("conve", "complex"), 100)
     assert {run.model for run in runs} == {"conve"}
     assert len(runs) == 6
     assert set(runs.values()) == {100}
 
 
 def test_ablations_are_content_with_fewer_repeats():
-    runs = plan_runs(["ablation-soft", "table-avg"], [], [("codex-s", "complex")], 100)
+    runs = plan_runs(["ablation-soft", "table-avg"], [], folders("complex"), 100)
     assert runs[Run("codex-s", "complex", "actc-lr-rndm:soft=true")] == 10
     assert runs[Run("codex-s", "complex", "actc-lr-rndm")] == 100
 
 
-def test_a_method_that_needs_known_triples_is_left_out_where_there_are_none(tmp_path, monkeypatch):
+def test_a_method_that_needs_known_triples_is_left_out_where_there_are_none(tmp_path):
     write_toy_scores(tmp_path, [("codex-s", "complex"), AUTHORS])
     (tmp_path / "scores" / "codex-s" / "complex" / "train.tsv").touch()
-    monkeypatch.setenv("ACTC_DATA", str(tmp_path))
-    runs = plan_runs(["table-l1"], ["pooled-known-rndm"], [("codex-s", "complex"), AUTHORS], 1)
+    runs = plan_runs(["table-l1"], ["pooled-known-rndm"], folders("complex", AUTHORS[1], data=tmp_path), 1)
     assert [run.model for run in runs if run.method == "pooled-known-rndm"] == ["complex"]
 
 
 def test_a_misspelt_item_is_answered_with_the_nearest():
     with pytest.raises(ChoiceError, match="'table-avg'"):
-        plan_runs(["table-agv"], [], [("codex-s", "complex")], 1)
+        plan_runs(["table-agv"], [], folders("complex"), 1)
 
 
 def test_a_quick_run_is_codex_s_alone(toy_data, tmp_path, monkeypatch):

@@ -31,6 +31,6 @@ def test_processes_of_this_machine_give_the_same_rows(cell):
 def test_processes_start_with_their_environment_and_this_one_keeps_its_own(monkeypatch):
     monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "1000000")  # what the user set stays
     before = dict(os.environ)
-    found = list(run_everywhere(os.getenv, [(name,) for name in [*ENVIRONMENT, "PATH"]], 2, fresh=True))
+    found = list(run_everywhere(os.getenv, [(name,) for name in [*ENVIRONMENT, "PATH"]], 2))
     assert found == ["actc", ENVIRONMENT["MALLOC_MMAP_THRESHOLD_"], "1000000", before["PATH"]]
     assert dict(os.environ) == before

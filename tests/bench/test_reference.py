@@ -77,7 +77,7 @@ def test_other_draws_give_averages_within_a_point(authors_cell, rows):
 @pytest.mark.long
 def test_the_authors_uncertainty_row_is_that_of_hash_seed_0_and_an_unconverged_classifier():
     code = (
-        "from actc.bench.datasets import load_cell; from actc.bench.runs import run_experiment;"
+        "from actc.bench.cells import load_cell; from actc.bench.runs import run_experiment;"
         "cell = load_cell('codex-s', 'complex-authors');"
         "rows = run_experiment([cell], ['actc-lr-rndm:selector=uncertainty-last-relation,estimator=lr-scikit-learn'],"
         " repeats=1); print(*[v for r in rows for v in (r.accuracy, r.f1)])"

@@ -7,10 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from numpy.typing import NDArray
 
+from actc.bench.datasets import (
+    AUTHORS_MODEL,
+    DATASETS,
+    MODELS,
+    data_folder,
+    load_scored,
+    scores_folder,
+)
 from actc.data.files import read_scored
 from actc.data.metrics import LabelledScores
 from actc.data.triples import BoolArray, ScoredTriples
@@ -20,21 +28,6 @@ from actc.graph.graph import Graph
 from actc.methods.three_steps import Squash, needs_squashing
 
 SUFFIXES = (".tsv.gz", ".tsv", ".csv.gz", ".csv", ".parquet")
-
-
-class CellSource(Protocol):
-    """What a cell can be loaded from in any process: its folder, its name, or the cell itself."""
-
-    @property
-    def dataset(self) -> str:
-        """The name of the data set."""
-
-    @property
-    def model(self) -> str:
-        """The name of the model."""
-
-    def load(self, with_known: bool) -> Cell:
-        """Return the cell, with the known triples only where they are wanted: they take longest to load."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +76,7 @@ class Cell:
             columns += [triples.relations, triples.scores]
         if self.training is not None:
             columns += [self.training.true, self.training.proposals.triples.relations, *self.training.proposals.scores]
-        found = hashlib.sha256()
-        for column in columns:
-            found.update(column.tobytes())
-        return found.hexdigest()[:12]
+        return hashlib.sha256(b"".join(column.tobytes() for column in columns)).hexdigest()[:12]
 
     def load(self, with_known: bool) -> Cell:
         """Return itself: it is loaded."""
@@ -126,24 +116,58 @@ def read_folder_once(folder: Path, with_known: bool) -> Cell:
 
 
 def read_cell(folder: str | Path, *, with_known: bool = True) -> Cell:
-    """Read ``valid`` and ``test`` (head, relation, tail, score, label) and, if there, ``train`` (no label needed).
+    """Read a folder of tables, or of arrays of scores in the row order of the CoDEx files.
 
+    Tables: ``valid`` and ``test`` (head, relation, tail, score, label) and, if there, ``train`` (no label needed).
     Beside ``train`` may stand ``held``, facts that the model was not trained on, with scores, and ``held_proposals``,
     what the model proposes for the slots of those facts, labelled 1 for the facts.
     """
     folder = Path(folder)
-    if not folder.is_dir():
-        raise FileError(f"{folder}: there is no such folder; it should hold valid.tsv and test.tsv.")
-    valid, valid_labels = _read_labelled(folder, "valid")
-    test, test_labels = _read_labelled(folder, "test")
-    train = _find_split(folder, "train") if with_known else None
-    known = None if train is None else read_scored(train)[0]
-    training = _read_training_set(folder, valid) if with_known else None
     source = CellFolder(folder)
-    return Cell(source.dataset, source.model, valid, valid_labels, test, test_labels, known, training)
+    dataset, model = source.dataset, source.model
+    published = scores_folder() / DATASETS[0] / AUTHORS_MODEL
+    downloaded = folder == published and data_folder() is None and not folder.is_dir()
+    if not folder.is_dir() and not downloaded:
+        raise FileError(f"{folder}: there is no such folder; it should hold valid.tsv and test.tsv.")
+    if downloaded or (folder / "valid.npy").is_file():
+        if dataset not in DATASETS:
+            raise FileError(f"{folder}: arrays of scores are for {', '.join(DATASETS)}; write tables for others.")
+        valid, test = (load_scored(dataset, folder, split) for split in ("valid", "test"))
+        known = load_scored(dataset, folder, "train")[0] if with_known and source.has_known else None
+        return Cell(dataset, model, *valid, *test, known)
+    valid, test = (_read_labelled(folder, split) for split in ("valid", "test"))
+    train = _find_split(folder, "train") if with_known else None
+    training = _read_training_set(folder, valid[0]) if with_known else None
+    return Cell(dataset, model, *valid, *test, None if train is None else read_scored(train)[0], training)
 
 
-def check_names(sources: Sequence[CellSource]) -> None:
+def load_cell(dataset: str, model: str, *, with_known: bool = True) -> Cell:
+    """Load one model on CoDEx, ready for an experiment: scores as published, labels, known triples."""
+    return read_cell(find_folder(dataset, model), with_known=with_known)
+
+
+def find_folder(dataset: str, model: str) -> Path:
+    """Return the folder of the scores of a model: tables below ``ACTC_DATA``, else the checkout's arrays."""
+    local = data_folder()
+    tables = None if local is None else local / "scores" / dataset / model
+    return tables if tables is not None and tables.is_dir() else scores_folder() / dataset / model
+
+
+def list_cells(datasets: Sequence[str] = DATASETS) -> list[CellFolder]:
+    """Return every model whose scores are here, the paper's four first, and the scores that the authors published."""
+    local, cells = data_folder(), []
+    for dataset in datasets:
+        folders = [] if local is None else [local / "scores" / dataset]
+        if local is None or (local / dataset / "valid.txt").is_file():  # arrays need CoDEx's triples beside them
+            folders.append(scores_folder() / dataset)
+        found = {path.parent.name for folder in folders for path in folder.glob("*/valid.*")} - {AUTHORS_MODEL}
+        models = [*(model for model in MODELS if model in found), *sorted(found - set(MODELS))]
+        cells += [CellFolder(find_folder(dataset, model)) for model in models]
+    authors = CellFolder(find_folder(DATASETS[0], AUTHORS_MODEL))
+    return [*cells, authors] if cells and (local is None or authors.path.is_dir()) else cells
+
+
+def check_names(sources: Sequence[Cell | CellFolder]) -> None:
     """Refuse cells whose rows would have the same name."""
     names = [(source.dataset, source.model) for source in sources]
     for dataset, model in names:
@@ -152,7 +176,7 @@ def check_names(sources: Sequence[CellSource]) -> None:
 
 
 def _find_split(folder: Path, split: str) -> Path | None:
-    paths = (folder / f"{split}{suffix}" for suffix in SUFFIXES)
+    paths = (folder / f"{split}{suffix}" for suffix in (*SUFFIXES, ".npy"))
     return next((path for path in paths if path.exists()), None)
 
 

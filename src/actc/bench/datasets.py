@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 from urllib.error import HTTPError
@@ -24,9 +23,8 @@ from urllib.request import urlopen
 
 import numpy as np
 
-from actc.bench.cells import Cell, read_cell
 from actc.data.deliver import write_beside
-from actc.data.triples import BoolArray, FloatArray, ScoredTriples
+from actc.data.triples import BoolArray, FloatArray, ScoredTriples, Triples, encode_columns
 from actc.errors import FileError, check_choice
 
 CODEX = (
@@ -61,43 +59,17 @@ AUTHORS_MODEL = "complex-authors"
 DIGITS = {"train": 6, "valid": 7, "test": 7}
 
 
-@dataclass(frozen=True, eq=False)
-class LabelledTriples:
-    """One split of a data set: the true triples in file order, then the verified false ones."""
+def load_triples(dataset: str, split: str) -> tuple[Triples, BoolArray]:
+    """Load the training, validation or test triples of a data set, downloading them if need be, and their labels.
 
-    # heads, relations, tails: Wikidata identifiers, aligned
-    heads: tuple[str, ...]
-    relations: tuple[str, ...]
-    tails: tuple[str, ...]
-    labels: BoolArray  # shape (N,); true for the true triples. A training split has no others.
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def with_scores(self, scores: FloatArray) -> ScoredTriples:
-        """Put scores beside the triples, row by row."""
-        return ScoredTriples.from_columns(self.heads, self.relations, self.tails, scores)
-
-
-def load_cell(dataset: str, model: str, *, with_known: bool = True) -> Cell:
-    """Load one model on one data set, ready for an experiment: scores as published, labels, known triples."""
-    local = data_folder()
-    if local is not None and (local / "scores" / dataset / model).is_dir():
-        return read_cell(local / "scores" / dataset / model, with_known=with_known)
-    valid, test = (load_scored(dataset, model, split) for split in ("valid", "test"))
-    known = load_scored(dataset, model, "train")[0] if with_known and has_known_scores(dataset, model) else None
-    return Cell(dataset, model, *valid, *test, known)
-
-
-def load_triples(dataset: str, split: str) -> LabelledTriples:
-    """Load the training, validation or test triples of a data set, downloading them if need be."""
+    The true triples come first, in file order, then the verified false ones, of which a training split has none.
+    """
     check_choice("data set", dataset, DATASETS)
     check_choice("split", split, SPLITS)
     true = load_columns(dataset, split)
     false = ([], [], []) if split == "train" else load_columns(dataset, f"{split}_negatives")
     labels = np.arange(len(true[0]) + len(false[0])) < len(true[0])
-    heads, relations, tails = ((*yes, *no) for yes, no in zip(true, false, strict=True))
-    return LabelledTriples(heads, relations, tails, labels)
+    return encode_columns(*(yes + no for yes, no in zip(true, false, strict=True))), labels
 
 
 def load_columns(dataset: str, name: str) -> tuple[list[str], ...]:
@@ -108,47 +80,50 @@ def load_columns(dataset: str, name: str) -> tuple[list[str], ...]:
         if not path.is_file():
             raise FileError(f"ACTC_DATA is {local}, but {path} is missing.")
     elif arrays.is_dir():
-        return _spell_out(arrays, name)
+        entities, relations = (
+            np.array((arrays / f"{kind}.txt").read_text(encoding="utf-8").split()) for kind in ("entities", "relations")
+        )
+        heads, links, tails = np.load(arrays / f"{name}.npy", allow_pickle=False)
+        return entities[heads].tolist(), relations[links].tolist(), entities[tails].tolist()
     else:
         path = _fetch(CODEX.format(dataset=dataset, name=f"{name}.txt"), f"{dataset}/{name}.txt")
     return _read_columns(path, 3)
 
 
-def load_scored(dataset: str, model: str, split: str) -> tuple[ScoredTriples, BoolArray]:
-    """Load a split with the scores of a model as they were published, and its labels."""
-    triples = load_triples(dataset, split)
-    scores = load_authors_scores(split, triples) if model == AUTHORS_MODEL else load_array(dataset, model, split)
-    if len(scores) != len(triples):
-        raise FileError(
-            f"There are {len(scores)} scores of {model} for the {len(triples)} {split} triples of {dataset}."
-        )
-    return triples.with_scores(scores), triples.labels
+def load_scored(dataset: str, folder: str | Path, split: str) -> tuple[ScoredTriples, BoolArray]:
+    """Load a split with the scores of a model as they were published, and its labels.
 
-
-def load_array(dataset: str, model: str, split: str) -> FloatArray:
-    """Load the committed scores of one split: shape (N,), in the row order of the CoDEx files."""
-    path = scores_folder() / dataset / model / f"{split}.npy"
-    if not path.is_file():
+    ``folder`` holds arrays in the row order of the CoDEx files; a name is that of one of the checkout's.
+    """
+    folder = scores_folder() / dataset / folder if isinstance(folder, str) else folder
+    triples, labels = load_triples(dataset, split)
+    path = folder / f"{split}.npy"
+    if path.is_file():
+        scores = np.load(path, allow_pickle=False).astype(np.float64)
+        scores = scores if folder.name == AUTHORS_MODEL else round_significant(scores, DIGITS[split])
+    elif folder.name == AUTHORS_MODEL and data_folder() is None:
+        scores = _fetch_authors_scores(split, triples)
+    else:
         raise FileError(
-            f"There are no scores of {model} on {dataset} ({split}): {path} is missing. "
+            f"There are no scores of {folder.name} on {dataset} ({split}): {path} is missing. "
             "Run from a checkout of the repository, or point ACTC_SCORES to its benchmarks/scores."
         )
-    return round_significant(np.load(path, allow_pickle=False).astype(np.float64), DIGITS[split])
+    if len(scores) != len(triples):
+        raise FileError(
+            f"There are {len(scores)} scores of {folder.name} for the {len(triples)} {split} triples of {dataset}."
+        )
+    found = triples.with_scores(scores)
+    found.check()
+    return found, labels
 
 
-def load_authors_scores(split: str, triples: LabelledTriples) -> FloatArray:
-    """Load the scores that the authors of ACTC published for ComplEx on CoDEx-S (valid and test only)."""
+def _fetch_authors_scores(split: str, triples: Triples) -> FloatArray:
+    """Download the scores that the authors of ACTC published for ComplEx on CoDEx-S (valid and test only)."""
     check_choice("split with published scores", split, ("valid", "test"))
-    local = data_folder()
-    if local is not None:
-        raise FileError(f"ACTC_DATA is {local}, but it has no folder scores/codex-s/complex-authors.")
-    packed = scores_folder() / "codex-s" / AUTHORS_MODEL / f"{split}.npy"
-    if packed.is_file():
-        return np.asarray(np.load(packed, allow_pickle=False), dtype=np.float64)
     name = f"{split}_score.tsv"
-    path = _fetch(AUTHORS.format(name=name), f"complex-authors/{name}")
-    heads, relations, tails, scores = _read_columns(path, 4)
-    if (tuple(heads), tuple(relations), tuple(tails)) != (triples.heads, triples.relations, triples.tails):
+    path = _fetch(AUTHORS.format(name=name), f"{AUTHORS_MODEL}/{name}")
+    *columns, scores = _read_columns(path, 4)
+    if [list(column) for column in triples.columns().values()] != columns:
         raise FileError(f"{path} does not list the triples of CoDEx-S in their order.")
     return np.array(scores, dtype=np.float64)
 
@@ -160,30 +135,6 @@ def round_significant(values: FloatArray, digits: int) -> FloatArray:
     # A whole number divided by a power of ten up to 22 is rounded once, as reading decimal text is.
     scale = 10.0 ** (digits - 1 - exponents)
     return np.asarray(np.rint(values * scale) / scale)
-
-
-def list_models(dataset: str) -> list[str]:
-    """Name the models whose scores for a data set are here: the paper's four first, then any others."""
-    local = data_folder()
-    folders = [] if local is None else [local / "scores" / dataset]
-    if local is None or (local / dataset / "valid.txt").is_file():  # the arrays need CoDEx's triples beside them
-        folders.append(scores_folder() / dataset)
-    found = {path.parent.name for folder in folders for path in folder.glob("*/valid.*")} - {AUTHORS_MODEL}
-    return [*(model for model in MODELS if model in found), *sorted(found - set(MODELS))]
-
-
-def has_known_scores(dataset: str, model: str) -> bool:
-    """Return whether the training triples' scores by a model are at hand."""
-    local = data_folder()
-    if local is not None and (local / "scores" / dataset / model).is_dir():
-        return any((local / "scores" / dataset / model).glob("train.*"))
-    return (scores_folder() / dataset / model / "train.npy").is_file()
-
-
-def has_authors_scores() -> bool:
-    """Return whether the scores that the authors published are at hand, or may be downloaded."""
-    local = data_folder()
-    return local is None or (local / "scores" / "codex-s" / AUTHORS_MODEL).is_dir()
 
 
 def data_folder() -> Path | None:
@@ -215,14 +166,6 @@ def checkout_folder(inside: Path) -> Path:
     """Return a folder of the checkout: the one that this source is in, else the one that this process works in."""
     beside_the_source = Path(__file__).parents[3] / inside
     return beside_the_source if beside_the_source.is_dir() else Path.cwd() / inside
-
-
-def _spell_out(folder: Path, name: str) -> tuple[list[str], ...]:
-    entities, relations = (
-        np.array((folder / f"{kind}.txt").read_text(encoding="utf-8").split()) for kind in ("entities", "relations")
-    )
-    heads, links, tails = np.load(folder / f"{name}.npy", allow_pickle=False)
-    return entities[heads].tolist(), relations[links].tolist(), entities[tails].tolist()
 
 
 def _fetch(url: str, name: str) -> Path:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from actc import __version__
-from actc.bench.cells import CellSource
+from actc.bench.cells import Cell, CellFolder
 from actc.bench.rows import Run
 from actc.data.metrics import find_metric
 from actc.data.triples import IntArray
@@ -102,7 +102,7 @@ class Chunk(NamedTuple):
 class Experiment:
     """Everything that decides the rows of an experiment; where and in how many processes it runs does not."""
 
-    sources: Sequence[CellSource]  # where the cells come from; no two have the same data set and model
+    sources: Sequence[Cell | CellFolder]  # where the cells come from; no two have the same data set and model
     repeats: Mapping[Run, int]  # what is run, in this order, and how often
     conditions: Conditions
     copied: bool = False  # whether the rows of a method without chance are written once for every repeat
@@ -129,7 +129,7 @@ class Experiment:
         ]
 
     @cached_property
-    def source_of(self) -> dict[tuple[str, str], CellSource]:
+    def source_of(self) -> dict[tuple[str, str], Cell | CellFolder]:
         """Where each cell comes from, by data set and model."""
         return {(source.dataset, source.model): source for source in self.sources}
 

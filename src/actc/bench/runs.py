@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from actc.bench.cells import Cell, CellSource, check_names, read_folder_once
+from actc.bench.cells import Cell, CellFolder, check_names, read_folder_once
 from actc.bench.plans import PAPER_BUDGETS, Chunk, Conditions, Experiment, draw_orders
 from actc.bench.rows import Row, Run, format_row, read_rows, write_rows
 from actc.data.deliver import check_writable, claim, clear_leftovers, refuse_odd_place
@@ -45,31 +45,23 @@ ENVIRONMENT = {
 }
 
 
-def run_everywhere(
-    function: Callable[..., Result], calls: Sequence[tuple[Any, ...]], jobs: int, *, fresh: bool
-) -> Iterator[Result]:
-    """Call a function with each tuple of arguments, in this process or in others; yield what it returns, in order."""
+def run_everywhere(function: Callable[..., Result], calls: Sequence[tuple[Any, ...]], jobs: int) -> Iterator[Result]:
+    """Call a function with each tuple of arguments, in this process or in new ones; yield what it returns, in order."""
     if not jobs:
         raise OptionError("--jobs: 0 processes do nothing; give 1 or more, or -1 for every core.")
     if jobs == 1 or len(calls) < FEWEST_CALLS:
         yield from (function(*call) for call in calls)
         return
     import joblib
+    from joblib.externals.loky import get_reusable_executor
 
-    if fresh:
-        _end_kept_processes()
+    # Processes that are there already may hold folders as they were before.
+    get_reusable_executor().shutdown(wait=True)
     with _environment():
         parallel = joblib.Parallel(
             n_jobs=min(jobs, MOST_PROCESSES), backend="loky", return_as="generator", batch_size=1
         )
         yield from parallel(joblib.delayed(function)(*call) for call in calls)
-    if fresh:
-        _end_kept_processes()
-
-
-def _end_kept_processes() -> None:
-    from joblib.externals.loky import get_reusable_executor
-
     get_reusable_executor().shutdown(wait=True)
 
 
@@ -85,53 +77,8 @@ def _environment() -> Iterator[None]:
             os.environ.pop(name, None)
 
 
-def place_of_conditions(path: Path) -> Path:
-    """Return the path of what the rows of a file have in common."""
-    return path.with_name(path.name + ".json")
-
-
-def open_rows(path: Path, plan: Experiment, also: Mapping[str, Any]) -> set[Chunk]:
-    """Begin a file or go on with one; return the chunks whose rows are in it, all of them."""
-    beside = place_of_conditions(path)
-    clear_leftovers(path.parent, beside.name)
-    wanted = json.loads(json.dumps({**asdict(plan.conditions), **also}))
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        refuse_odd_place(path)  # before anything lies beside it
-        write_json(beside, wanted)
-        write_rows(path, [], plan.conditions.metrics)
-        return set()
-    found = load_json(beside) if beside.exists() else {}
-    for name, value in wanted.items():
-        if found.get(name) != value:
-            raise OptionError(
-                f"{path} was made with {name} {_show(found.get(name))}, not {_show(value)}; "
-                "write somewhere else with --out, or delete the file to begin again."
-            )
-    return _keep_whole_chunks(path, plan)
-
-
-def _show(value: Any) -> str:
-    return (", ".join(map(str, value)) or "none") if isinstance(value, list) else str(value)
-
-
-def _keep_whole_chunks(path: Path, plan: Experiment) -> set[Chunk]:
-    """Drop rows of chunks that were cut off; rows of runs that are not planned now stay."""
-    metrics = plan.conditions.metrics
-    rows = read_rows(path, metrics)
-    planned: dict[tuple[Run, int], Chunk] = {
-        (chunk.run, repeat): chunk for chunk in plan.chunks for repeat in chunk.written
-    }
-    owners = [planned.get((row.run, row.repeat)) for row in rows]
-    counts = Counter(owners)
-    whole = {chunk for chunk in plan.chunks if counts[chunk] == plan.count_rows(chunk)}
-    kept = [row for row, owner in zip(rows, owners, strict=True) if owner is None or owner in whole]
-    write_rows(path, kept, metrics)
-    return whole
-
-
 def run_experiment(
-    cells: Sequence[CellSource],
+    cells: Sequence[Cell | CellFolder],
     methods: Sequence[str],
     budgets: Sequence[int] | None = None,
     *,
@@ -170,31 +117,35 @@ def run_experiment(
     jobs : int
         Processes; the rows are the same for any number.
     progress : callable
-        Told how many more repeats are done, and how many there are in all.
+        Called with how many more repeats are done, and how many there are in all.
     """
     check_names(cells)
     read_folder_once.cache_clear()  # a folder may have changed since
-    further = further_metrics(metrics)
-    chosen = tuple(sorted(set(budgets or ())))
     names = dict.fromkeys(Run(cell.dataset, cell.model, method) for cell in cells for method in methods)
-    plan = Experiment(
-        cells, dict.fromkeys(names, repeats), Conditions(chosen, seed, draws, squash, further), copied=True
-    )
+    conditions = Conditions(tuple(sorted(set(budgets or ()))), seed, draws, squash, further_metrics(metrics))
+    plan = Experiment(cells, dict.fromkeys(names, repeats), conditions, copied=True)
     loaded = [cell.load(plan.needs_known) for cell in cells]
-    if not chosen:
+    if not conditions.budgets:
         least = min(len(cell.valid) for cell in loaded)
         reachable = tuple(budget for budget in PAPER_BUDGETS if budget <= least)
-        plan = replace(plan, conditions=replace(plan.conditions, budgets=reachable))
-    for cell in loaded:
-        _check_cell(cell, plan)
+        plan = replace(plan, conditions=replace(conditions, budgets=reachable))
+    _check_cells(loaded, plan)
     if out is None:
-        return run_plan(plan, jobs=jobs, progress=progress)
+        return [row for rows in _run_chunks(plan, plan.chunks, jobs, progress) for row in rows]
     also = {
         "cells": [f"{cell.dataset}/{cell.model} ({cell.digest})" for cell in loaded],
         "methods": list(plan.methods),
         "repeats": repeats,
     }
-    return _run_to_complete_file(plan, Path(out), also, jobs, progress)
+    out = check_writable(Path(out))
+    part = out.with_name(out.name + ".part")
+    with claim(out):
+        new = run_plan_to_file(plan, part, also=also, jobs=jobs, progress=progress)
+        rows = read_rows(part, plan.conditions.metrics)
+        rows[len(rows) - len(new) :] = new
+        part.replace(out)
+        _beside(part).unlink()
+    return rows
 
 
 def further_metrics(names: Sequence[str]) -> tuple[str, ...]:
@@ -202,36 +153,22 @@ def further_metrics(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(names) if name not in ("accuracy", "f1"))
 
 
-def _check_cell(cell: Cell, plan: Experiment) -> None:
+def _check_cells(cells: Sequence[Cell], plan: Experiment) -> None:
+    """Refuse budgets beyond a pool or below what a method needs, and methods whose triples are missing."""
     budgets = plan.conditions.budgets
-    if budgets and budgets[-1] > len(cell.valid):
-        raise OptionError(
-            f"The budget {budgets[-1]} is larger than the pool of {cell.dataset}/{cell.model}, "
-            f"which has {len(cell.valid)} triples."
-        )
-    for name, method in plan.methods.items():
-        if budgets and not plan.conditions.affordable(method):
-            raise OptionError(f"{name} needs a budget of at least 1, not {budgets[-1]}.")
-        if method.reads != "pool" and cell.known is None:
-            raise OptionError(f"{name} needs a train.tsv beside valid.tsv in {cell.dataset}/{cell.model}.")
-
-
-def _run_to_complete_file(
-    plan: Experiment, out: Path, also: Mapping[str, Any], jobs: int, progress: Progress
-) -> list[Row]:
-    part = check_writable(out).with_name(out.name + ".part")
-    with claim(out):
-        new = run_plan_to_file(plan, part, also=also, jobs=jobs, progress=progress)
-        rows = read_rows(part, plan.conditions.metrics)
-        rows[len(rows) - len(new) :] = new
-        part.replace(out)
-        place_of_conditions(part).unlink()
-    return rows
-
-
-def run_plan(plan: Experiment, *, jobs: int = 1, progress: Progress = ignore_progress) -> list[Row]:
-    """Run a plan in memory and return its rows."""
-    return [row for part in _run_chunks(plan, plan.chunks, jobs, progress) for row in part]
+    for cell in cells:
+        beyond = [str(budget) for budget in budgets if budget > len(cell.valid)]
+        if beyond:
+            word = "budgets" if len(beyond) > 1 else "budget"
+            raise OptionError(
+                f"--budget: the pool of {cell.dataset}/{cell.model} has {len(cell.valid)} triples; "
+                f"leave out the {word} {', '.join(beyond)}."
+            )
+        for name, method in plan.methods.items():
+            if budgets and not plan.conditions.affordable(method):
+                raise OptionError(f"{name} needs a budget of at least 1, not {budgets[-1]}.")
+            if method.reads != "pool" and cell.known is None:
+                raise OptionError(f"{name} needs a train.tsv beside valid.tsv in {cell.dataset}/{cell.model}.")
 
 
 def run_plan_to_file(
@@ -242,9 +179,12 @@ def run_plan_to_file(
     jobs: int = 1,
     progress: Progress = ignore_progress,
 ) -> list[Row]:
-    """Run what a file of rows lacks of a plan, appending rows as they come; return these."""
-    there = open_rows(path, plan, also or {})
-    todo = [chunk for chunk in plan.chunks if chunk not in there]
+    """Run what a file of rows lacks of a plan, appending rows as they come; return these.
+
+    Beside the file stand the conditions of its rows, and ``also`` what else they have in common.
+    """
+    whole = _open_rows(path, plan, also or {})
+    todo = [chunk for chunk in plan.chunks if chunk not in whole]
     new: list[Row] = []
     with path.open("a", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
@@ -255,6 +195,43 @@ def run_plan_to_file(
     return new
 
 
+def _beside(path: Path) -> Path:
+    """Return where the conditions of a file's rows stand."""
+    return path.with_name(path.name + ".json")
+
+
+def _open_rows(path: Path, plan: Experiment, also: Mapping[str, Any]) -> set[Chunk]:
+    """Begin a file or go on with one: keep whole chunks, and rows that are not planned now; return the whole chunks."""
+    metrics = plan.conditions.metrics
+    clear_leftovers(path.parent, _beside(path).name)
+    wanted = json.loads(json.dumps({**asdict(plan.conditions), **also}))
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        refuse_odd_place(path)  # before anything lies beside it
+        write_json(_beside(path), wanted)
+        write_rows(path, [], metrics)
+        return set()
+    found = load_json(_beside(path)) if _beside(path).exists() else {}
+    for name, value in wanted.items():
+        if found.get(name) != value:
+            before, now = (
+                (", ".join(map(str, one)) or "none") if isinstance(one, list) else str(one)
+                for one in (found.get(name), value)
+            )
+            raise OptionError(
+                f"{path} was made with {name} {before}, not {now}; "
+                "write somewhere else with --out, or delete the file to begin again."
+            )
+    rows = read_rows(path, metrics)
+    planned = {(chunk.run, repeat): chunk for chunk in plan.chunks for repeat in chunk.written}
+    owners = [planned.get((row.run, row.repeat)) for row in rows]
+    counts = Counter(owners)
+    whole = {chunk for chunk in plan.chunks if counts[chunk] == plan.count_rows(chunk)}
+    kept = [row for row, owner in zip(rows, owners, strict=True) if owner is None or owner in whole]
+    write_rows(path, kept, metrics)
+    return whole
+
+
 def _run_chunks(plan: Experiment, todo: Sequence[Chunk], jobs: int, progress: Progress) -> Iterator[list[Row]]:
     total, missing = (sum(chunk.stop - chunk.start for chunk in chunks) for chunks in (plan.chunks, todo))
     progress(total - missing, total)
@@ -263,35 +240,35 @@ def _run_chunks(plan: Experiment, todo: Sequence[Chunk], jobs: int, progress: Pr
         (chunk, plan.methods[chunk.run.method], plan.source_of[chunk.run[:2]], plan.needs_known, most, plan.conditions)
         for chunk in todo
     ]
-    fresh = any(not isinstance(source, Cell) for source in plan.sources)
-    for chunk, rows in zip(todo, run_everywhere(run_chunk, calls, jobs, fresh=fresh), strict=True):
+    for chunk, rows in zip(todo, run_everywhere(run_chunk, calls, jobs), strict=True):
         yield rows
         progress(chunk.stop - chunk.start, total)
 
 
 def run_chunk(
-    chunk: Chunk, method: Method, source: CellSource, with_known: bool, repeats: int, conditions: Conditions
+    chunk: Chunk, method: Method, source: Cell | CellFolder, with_known: bool, repeats: int, conditions: Conditions
 ) -> list[Row]:
     """Run some repeats of one method in one cell, all their budgets in one pass.
 
     ``repeats`` is how many the whole plan has at most: the draws of all of them are made once in every process.
     """
     cell = source.load(with_known)
-    view = _view_of(cell, method, conditions)
+    if method.reads == "evidence":
+        cell = cell.with_evidence
+    elif conditions.squash and finds_cuts(method):
+        cell = cell.squashed
     orders = draw_once(len(cell.valid), repeats, conditions)
     budgets = conditions.affordable(method)
     start = time.perf_counter()
     sets = []
     for repeat in range(chunk.start, chunk.stop):
-        rows = (
-            orders[repeat]
-            if method.selector == "random"
-            else _select_step_by_step(view, method, budgets, np.random.default_rng([conditions.seed, repeat]))
-        )
-        labels = view.valid_labels[rows]
+        if method.selector == "random":
+            rows = orders[repeat]
+        else:
+            rows = select_step_by_step(cell, method, budgets[-1], np.random.default_rng([conditions.seed, repeat])).rows
+        labels = cell.valid_labels[rows]
         sets += [Annotations(rows[:budget], labels[:budget]) for budget in budgets]
-    measure = _measure_cuts if finds_cuts(method) else _measure_fits
-    figures, seconds = measure(view, method, sets, ("accuracy", "f1", *conditions.metrics), start)
+    figures, seconds = _measure(cell, method, sets, ("accuracy", "f1", *conditions.metrics), start)
     accuracy, f1, *further = figures.tolist()
     keys = [(budget, repeat) for repeat in range(chunk.start, chunk.stop) for budget in budgets]
     return [
@@ -301,28 +278,17 @@ def run_chunk(
     ]
 
 
-def _view_of(cell: Cell, method: Method, conditions: Conditions) -> Cell:
-    if method.reads == "evidence":
-        return cell.with_evidence
-    return cell.squashed if conditions.squash and finds_cuts(method) else cell
-
-
-def _measure_cuts(
-    view: Cell, method: Any, sets: Sequence[Annotations], metrics: Sequence[str], start: float
+def _measure(
+    cell: Cell, method: Any, sets: Sequence[Annotations], metrics: Sequence[str], start: float
 ) -> tuple[FloatArray, float]:
-    """Return what each set's cuts come to on the test triples, shape (metrics, S), and seconds per set."""
-    cuts = method.find_cuts(view.valid, sets)
+    """Return what each set of answers comes to on the test triples, shape (metrics, S), and seconds per set."""
+    if finds_cuts(method):
+        cuts = method.find_cuts(cell.valid, sets)
+        seconds = (time.perf_counter() - start) / len(sets)
+        return cell.labelled_test.measure(cuts, metrics), seconds
+    accepted = [method.fit(cell.valid, answers, cell.known).accepts(cell.test) for answers in sets]
     seconds = (time.perf_counter() - start) / len(sets)
-    return view.labelled_test.measure(cuts, metrics), seconds
-
-
-def _measure_fits(
-    view: Cell, method: Method, sets: Sequence[Annotations], metrics: Sequence[str], start: float
-) -> tuple[FloatArray, float]:
-    """Do the same by a fit for each set."""
-    accepted = [method.fit(view.valid, answers, view.known).accepts(view.test) for answers in sets]
-    seconds = (time.perf_counter() - start) / len(sets)
-    counts = [count_decisions(view.test_labels, decisions) for decisions in accepted]
+    counts = [count_decisions(cell.test_labels, decisions) for decisions in accepted]
     return np.array([[find_metric(name)(count)[0] for count in counts] for name in metrics]), seconds
 
 
@@ -333,11 +299,17 @@ def draw_once(size: int, repeats: int, conditions: Conditions) -> list[IntArray]
     return draw_orders(size, drawn, repeats, conditions.seed, conditions.draws)
 
 
-def _select_step_by_step(cell: Cell, method: Method, budgets: Sequence[int], rng: np.random.Generator) -> IntArray:
+def select_step_by_step(cell: Cell, method: Method, count: int, random: np.random.Generator) -> Annotations:
+    """Let a method select triples, and answer them, until there are ``count`` answers.
+
+    A method is asked for as many triples as it wants between two fits, but no further than to 1, 2, 5, 10, 20, 50 and
+    so on: the same questions whatever the budgets of the experiment.
+    """
+    stops = [step * 10**power for power in range(len(str(len(cell.valid)))) for step in (1, 2, 5)]
     annotations = Annotations()
-    for budget in budgets:
-        while len(annotations) < budget:
-            count = min(budget - len(annotations), method.batch(len(annotations)))
-            picks = method.fit(cell.valid, annotations, cell.known).pick(count, rng)
-            annotations = annotations.plus(picks.answered(cell.valid_labels[picks.rows]))
-    return annotations.rows
+    while len(annotations) < count:
+        stop = min(next(one for one in [*stops, len(cell.valid)] if one > len(annotations)), len(cell.valid))
+        batch = min(stop - len(annotations), method.batch(len(annotations)))
+        picks = method.fit(cell.valid, annotations, cell.known).pick(batch, random)
+        annotations = annotations.plus(picks.answered(cell.valid_labels[picks.rows]))
+    return annotations.first(count)

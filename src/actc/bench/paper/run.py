@@ -8,14 +8,13 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from actc.bench.cells import Cell
-from actc.bench.datasets import DATASETS, data_folder, has_authors_scores, has_known_scores, list_models, load_cell
+from actc.bench.cells import CellFolder, list_cells, read_folder_once
+from actc.bench.datasets import AUTHORS_MODEL, DATASETS
 from actc.bench.measurements import PAPER_METRICS, Measurements, read_measurements
 from actc.bench.paper.figures import N_VALUES, UNIFORM_PAIRS, draw_budgets, draw_n, draw_uniform, save_figure
 from actc.bench.paper.tables import (
@@ -53,7 +52,7 @@ ACTC_F1 = tuple(f"{method}-f1" for method in ACTC)
 UNIFORM = ("actc-lr-uni", "actc-gp-uni", "localopt-acc-uni", "localopt-f1-uni")
 PAPER_METHODS = (*BASELINES, *ACTC, *ACTC_F1, *UNIFORM)
 ABLATION_REPEATS = 10
-AUTHORS_CELL: Place = ("codex-s", "complex-authors")
+AUTHORS_CELL: Place = ("codex-s", AUTHORS_MODEL)
 UNIFORM_CELL: Place = ("codex-s", "conve")
 
 
@@ -71,7 +70,7 @@ class Item:
 
 
 def plan_runs(
-    items: Iterable[str], own_methods: Sequence[str], places: Sequence[Place], repeats: int
+    items: Iterable[str], own_methods: Sequence[str], cells: Sequence[CellFolder], repeats: int
 ) -> dict[Run, int]:
     """Return what must be run and how often; cell by cell, so that each is loaded once.
 
@@ -80,8 +79,9 @@ def plan_runs(
     wanted: dict[Run, int] = {}
     chosen = [find_item(name) for name in items]
     needs_known = {method for method in own_methods if find_method(method).reads != "pool"}
-    for place in places:
-        impossible = set() if has_known_scores(*place) else needs_known
+    for cell in cells:
+        place = (cell.dataset, cell.model)
+        impossible = set() if cell.has_known else needs_known
         for item in (item for item in chosen if item.wants(place)):
             for method in (*item.methods, *(own_methods if item.own_methods else ())):
                 if method not in impossible:
@@ -240,32 +240,6 @@ SUMMARY = (
 QUICK_REPEATS = 10
 
 
-@dataclass(frozen=True)
-class StoredCell:
-    """A cell by its name; each process finds the scores itself, by ``ACTC_DATA`` or as ``datasets`` has it."""
-
-    dataset: str
-    model: str
-
-    def load(self, with_known: bool) -> Cell:
-        """Load the cell, or return what was loaded before."""
-        return _load_once(self.dataset, self.model, with_known, data_folder())
-
-
-@lru_cache(maxsize=2)
-def _load_once(dataset: str, model: str, with_known: bool, folder: Path | None) -> Cell:
-    return load_cell(dataset, model, with_known=with_known)
-
-
-def list_places(*, quick: bool) -> list[Place]:
-    """Name the cells to run: every model whose scores are here, and the scores that the authors published."""
-    datasets = DATASETS[:1] if quick else DATASETS
-    places = [(dataset, model) for dataset in datasets for model in list_models(dataset)]
-    if not places:
-        raise OptionError("There are no scores here: run from a checkout of the repository, or set ACTC_DATA.")
-    return [*places, AUTHORS_CELL] if has_authors_scores() else places
-
-
 def run_paper(
     out: str | Path,
     *,
@@ -304,9 +278,12 @@ def run_paper(
         return write_paper(read_measurements(Path(rows)), chosen, out, own_methods)
     if any(name.startswith("figure") for name in chosen):
         check_matplotlib()  # now, not after the run
-    places = list_places(quick=quick)
-    runs = plan_runs(chosen, own_methods, places, min(repeats, QUICK_REPEATS) if quick else repeats)
-    plan = Experiment([StoredCell(*place) for place in places], runs, conditions or Conditions(draws="authors"))
+    cells = list_cells(DATASETS[:1] if quick else DATASETS)
+    if not cells:
+        raise OptionError("There are no scores here: run from a checkout of the repository, or set ACTC_DATA.")
+    read_folder_once.cache_clear()  # a folder may have changed since
+    runs = plan_runs(chosen, own_methods, cells, min(repeats, QUICK_REPEATS) if quick else repeats)
+    plan = Experiment(cells, runs, conditions or Conditions(draws="authors"))
     run_plan_to_file(plan, out / "rows.csv", jobs=jobs, progress=progress)
     return write_paper(read_measurements(out / "rows.csv").only(runs), chosen, out, own_methods)
 
