@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from typing import Any
 
 import click
@@ -15,7 +14,7 @@ from actc.data.triples import SELECTIONS
 from actc.decide.case import BY, CONSTRAINT
 from actc.methods.choose_thresholds import OBJECTIVES
 from actc.methods.classifiers import ESTIMATORS
-from actc.methods.named import METHODS
+from actc.methods.named import METHODS, explain_options
 from actc.methods.select_triples import SELECTORS
 
 FILES = """## Files
@@ -89,43 +88,28 @@ def _twins() -> str:
     return "| command | in Python |\n| --- | --- |\n" + "\n".join(rows) + "\n"
 
 
-ESTIMATOR_SENTENCES = {
-    "lr": "Logistic regression on the score, C = 100, at its optimum; all groups in one pass.",
-    "lr-scikit-learn": "The same by scikit-learn, which stops before the optimum, as in the authors' code.",
-    "gp": "Gaussian process classification, Matérn kernel with nu = 3/2 and length 0.1; all groups in one pass.",
-    "gp-rational-quadratic": "Gaussian process classification by scikit-learn, rational quadratic kernel, length 0.1.",
-    "gp-rbf": "Gaussian process classification by scikit-learn, kernel 10 × RBF of length 10, as in the authors' code.",
-}
-
-
 def describe_choices(title: str, choices: dict[str, Any]) -> str:
     """Return a table of named functions, each with a sentence."""
-    rows = [f"| `{name}` | {_sentence(name, choice)} |" for name, choice in choices.items()]
+    rows = [f"| `{name}` | {_sentence(choice)} |" for name, choice in choices.items()]
     return f"### {title}\n\n| name | what it does |\n| --- | --- |\n" + "\n".join(rows) + "\n"
 
 
-def _sentence(name: str, choice: Any) -> str:
-    text = ESTIMATOR_SENTENCES.get(name) or getattr(choice, "summary", "")
-    return text or (inspect.getdoc(getattr(choice, "select", choice)) or "").partition("\n")[0]
+def _sentence(choice: Any) -> str:
+    return (
+        getattr(choice, "summary", "") or (inspect.getdoc(getattr(choice, "select", choice)) or "").partition("\n")[0]
+    )
 
 
 def describe_options() -> str:
-    """Return a table of the options of each kind of method, from the docstring of its class."""
+    """Return a table of the options of each kind of method."""
     parts = ["### Options of methods", "Options stand behind a colon: `actc-lr-rndm:n=50,soft=true`."]
     for kind in dict.fromkeys(type(method) for method in METHODS.values()):
-        described = re.findall(r"^(\w[\w, ]*) : .*\n((?:    .*\n?)+)", inspect.getdoc(kind) or "", re.MULTILINE)
-        options = [
-            ", ".join(f"`{name}={_default(kind, name)}`" for name in names.split(", ")) for names, _ in described
-        ]
-        rows = [f"| {one} | {' '.join(text.split())} |" for one, (_, text) in zip(options, described, strict=True)]
-        if rows:
-            methods = ", ".join(f"`{name}`" for name, method in METHODS.items() if type(method) is kind)
-            parts.append(f"Of {methods}:\n\n| option | meaning |\n| --- | --- |\n" + "\n".join(rows).replace("``", "`"))
+        methods = {name: method for name, method in METHODS.items() if type(method) is kind}
+        options = explain_options(next(iter(methods.values())))
+        rows = "\n".join(f"| `{name}={value}` | {text} |" for name, (value, text) in options.items())
+        listed = ", ".join(f"`{name}`" for name in methods)
+        parts.append(f"Of {listed}:\n\n| option | meaning |\n| --- | --- |\n{rows}")
     return "\n\n".join(parts) + "\n"
-
-
-def _default(kind: type, name: str) -> str:
-    return str(getattr(next(method for method in METHODS.values() if type(method) is kind), name)).lower()
 
 
 def reference() -> str:

@@ -40,13 +40,17 @@ def demo_command(out: Path, repeats: int, overwrite: bool) -> None:
     print_demo(demo)
 
 
-@command("methods", "actc methods")
-def methods_command() -> None:
-    """List every method with one line on what it is."""
-    from actc.cli.show import print_methods
-    from actc.methods.named import METHODS
+@command("methods", "actc methods", "actc methods actc-lr-rndm")
+@click.argument("name", required=False, callback=import_from_here)
+def methods_command(name: str | None) -> None:
+    """List every method with one line on what it is; or the options of the method NAME."""
+    from actc.cli.show import print_method, print_methods
+    from actc.methods.named import METHODS, find_method
 
-    print_methods(METHODS)
+    if name is None:
+        print_methods(METHODS)
+    else:
+        print_method(name, find_method(name))
 
 
 @command(
@@ -119,7 +123,7 @@ def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, **op
 
 @command(
     "bench",
-    "actc bench scores/codex-s/complex --repeats 20 --out rows.csv",
+    "actc bench benchmarks/scores/codex-s/complex --repeats 20 --out rows.csv",
     "actc bench scores/*/* --method actc-lr-rndm --method 'actc-gp-rndm:n=50,soft=true' --budget 1,10,100",
 )
 @click.argument("folders", nargs=-1, required=True, type=PATH)
@@ -154,7 +158,8 @@ def bench_command(
     """Compare methods on folders of scored, labelled triples.
 
     A FOLDER holds valid.tsv and test.tsv (or .tsv.gz, .csv, .parquet): head, relation, tail, score, label; and
-    train.tsv, if there, without labels. Thresholds are found on valid and scored on test.
+    train.tsv, if there, without labels; or the arrays of a checkout's benchmarks/scores. Thresholds are found on valid
+    and scored on test.
     """
     from actc.bench.cells import CellFolder
     from actc.bench.runs import further_metrics, run_experiment

@@ -24,9 +24,9 @@ from actc.decide.decide_sql import DecisionCounts
 MOST_RELATIONS = 30  # a longer table helps nobody on a terminal; the file has them all
 
 
-def console() -> Console:
-    """Return a console as wide as the terminal, or wide enough for a table where there is none."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 120
+def console(least: int = 0) -> Console:
+    """Return a console as wide as the terminal, or wide enough for a table where there is none; ``least`` wide."""
+    width = max(shutil.get_terminal_size().columns if sys.stdout.isatty() else 120, least)
     return Console(width=width, highlight=False, markup=False, emoji=False)
 
 
@@ -48,6 +48,19 @@ def print_methods(methods: Mapping[str, Any]) -> None:
     console().print(table)
 
 
+def print_method(name: str, method: Any) -> None:
+    """Print a method's summary and its options."""
+    from actc.methods.named import explain_options
+
+    screen, table = console(), Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("option", "value", "what it is"):
+        table.add_column(column, no_wrap=column != "what it is")
+    for option, (value, text) in explain_options(method).items():
+        table.add_row(option, value, text)
+    screen.print(Text(f"{name}: {method.summary}"), "", table, sep="\n")
+    screen.print(f"\nOptions stand behind a colon: {name.partition(':')[0]}:option=value,option=value")
+
+
 def print_rows(rows: Sequence[Row], metrics: Sequence[str]) -> None:
     """Print mean accuracy by budget, and the means over budgets, for every cell and for all of them together."""
     cells = list(dict.fromkeys((row.dataset, row.model) for row in rows))
@@ -61,15 +74,29 @@ def print_rows(rows: Sequence[Row], metrics: Sequence[str]) -> None:
 def _print_cell(title: str, rows: Sequence[Row], metrics: Sequence[str] = ()) -> None:
     budgets = sorted({row.budget for row in rows})
     table = new_table("method", *map(str, budgets), "mean acc", "mean F1", *(f"mean {metric}" for metric in metrics))
-    counted = [row for row in rows if row.budget > 0]  # the paper's mean; only some methods work from nothing
-    for name in dict.fromkeys(row.method for row in rows):
-        mine = [(row.accuracy, row.f1, *row.further) for row in counted if row.method == name]
-        of_budget = {budget: [r.accuracy for r in rows if (r.method, r.budget) == (name, budget)] for budget in budgets}
-        means = list(zip(*mine, strict=True)) or [()] * (2 + len(metrics))
-        values = [*of_budget.values(), *means]
-        table.add_row(name, *(f"{100 * np.mean(value):.1f}" if value else "–" for value in values))
-    screen = console()
+    names = list(dict.fromkeys(row.method for row in rows))
+    for name in names:
+        mine = [(row, (row.accuracy, row.f1, *row.further)) for row in rows if row.method == name]
+        # The paper's mean is over budgets from 1 on; only some methods work from 0.
+        means_of = [[(row.repeat, v[at]) for row, v in mine if row.budget > 0] for at in range(2 + len(metrics))]
+        of_budget = [[(row.repeat, v[0]) for row, v in mine if row.budget == budget] for budget in budgets]
+        means, errors = zip(*map(_mean_and_error, [*of_budget, *means_of]), strict=True)
+        table.add_row(name, *means)
+        if any(errors):
+            table.add_row("  ± standard error", *errors, style="dim")
+    table.columns[0].min_width = max(map(len, names))
+    screen = console(least=table.columns[0].min_width + 10 * len(table.columns))
     screen.print(Text(title), table, "", sep="\n")
+
+
+def _mean_and_error(values: Sequence[tuple[int, float]]) -> tuple[str, str]:
+    """Return the mean in per cent and its standard error over the repeats, of (repeat, value); empty without chance."""
+    if not values:
+        return "–", ""
+    repeats, numbers = (np.array(column) for column in zip(*values, strict=True))
+    of_repeat = 100 * np.bincount(repeats, numbers) / np.bincount(repeats)
+    error = of_repeat.std(ddof=1) / np.sqrt(len(of_repeat)) if len(of_repeat) > 1 else 0.0
+    return f"{of_repeat.mean():.1f}", f"{error:.1f}" if error > 1e-9 else ""
 
 
 def print_calibration(calibration: Calibration, out: Path) -> None:

@@ -55,7 +55,7 @@ class FittedLogistic:
 
 
 def fit_logistic(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> FittedLogistic:
-    """Fit logistic regression with C = 100, to full convergence (ACTC-LR)."""
+    """Logistic regression on the score, C = 100, at its optimum; all groups in one pass."""
     # In every group it minimises C * sum(log loss) + slope^2 / 2, the intercept free, as scikit-learn does.
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     present = group[starts]
@@ -137,14 +137,14 @@ def fit_each(make: Callable[[], Any], scores: FloatArray, labels: IntArray, grou
 
 
 def fit_scikit_learn(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
-    """Fit scikit-learn's logistic regression, the authors' own, which stops short of the optimum."""
+    """Logistic regression by scikit-learn, which stops before the optimum, as in the authors' code."""
     from sklearn.linear_model import LogisticRegression
 
     return fit_each(lambda: LogisticRegression(C=100.0), scores, labels, group)
 
 
 def fit_rational_quadratic(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
-    """Fit scikit-learn's Gaussian process with a rational quadratic kernel of length 0.1."""
+    """Gaussian process classification by scikit-learn, rational quadratic kernel, length 0.1."""
     from sklearn.gaussian_process import GaussianProcessClassifier, kernels
 
     kernel = kernels.RationalQuadratic(length_scale=0.1)
@@ -152,7 +152,7 @@ def fit_rational_quadratic(scores: FloatArray, labels: IntArray, group: IntArray
 
 
 def fit_rbf(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
-    """Fit scikit-learn's Gaussian process with ten times an RBF kernel of length 10."""
+    """Gaussian process classification by scikit-learn, kernel 10 × RBF of length 10, as in the paper's text."""
     from sklearn.gaussian_process import GaussianProcessClassifier, kernels
 
     kernel = 10.0 * kernels.RBF(10.0)

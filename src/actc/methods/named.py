@@ -8,8 +8,10 @@ whoever wants thresholds, probabilities, the next triples to judge or how sure t
 from __future__ import annotations
 
 import importlib
+import inspect
 import logging
 import os
+import re
 import sys
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Protocol, runtime_checkable
@@ -198,6 +200,16 @@ def _parse(name: str, key: str, value: str, like: Any) -> Any:
     except (ValueError, KeyError):
         wanted = {bool: "true or false", int: "a whole number", float: "a number"}.get(type(like), "a name")
         raise OptionError(f"{name}: {key}={value} is not understood; {key} takes {wanted}.") from None
+
+
+def explain_options(method: Any) -> dict[str, tuple[str, str]]:
+    """Return the value and the meaning of each option of a method, as the docstring of its class has it."""
+    if not is_dataclass(method):
+        return {}
+    text = inspect.getdoc(type(method)) or ""
+    found = re.findall(r"^(\w[\w, ]*) : .*\n((?:    .*(?:\n|$))+)", text, re.MULTILINE)
+    meanings = {name: " ".join(text.split()).replace("``", "") for names, text in found for name in names.split(", ")}
+    return {name: (str(value).lower(), meanings.get(name, "")) for name, value in describe_options(method).items()}
 
 
 def describe_options(method: Any) -> dict[str, Any]:

@@ -167,21 +167,23 @@ class Actc(SelectingMethod):
     Parameters
     ----------
     selector : str or callable
-        Step 1, see ``SELECTORS``.
+        Step 1: which triples are annotated (random, nearest-mean, farthest-mean, uncertainty, density-weighted).
     estimator : str, callable or classifier
-        Step 2, see ``ESTIMATORS``.
+        Step 2: the classifier of the score (lr, gp, lr-scikit-learn, gp-rational-quadratic, gp-rbf).
     objective : str or callable
-        Step 3, see ``OBJECTIVES``.
+        Step 3: what a threshold should make best (accuracy, f1).
     n : int
-        The smallest decision set that is enough.
-    soft, estimate_all : bool
-        Probabilities as labels; estimates for every triple.
+        The smallest decision set that is enough: a relation with fewer annotations gets estimated labels.
+    soft : bool
+        Keep probabilities as estimated labels instead of rounding them to 0 and 1.
+    estimate_all : bool
+        Estimate every triple that is not annotated, whatever n.
     default : {"estimates", "annotations"}
-        What the default threshold rests on.
+        What the threshold of relations without annotations rests on: estimates, or annotations alone.
     uniform : bool
         One threshold for all relations.
     as_printed : bool
-        Step 3 as Algorithm 1 is printed.
+        Step 3 as Algorithm 1 is printed: annotated scores alone, from threshold 0 on.
     """
 
     summary: str = ""
@@ -214,7 +216,17 @@ class Actc(SelectingMethod):
 
 @dataclass(frozen=True)
 class LocalOpt(SelectingMethod):
-    """The best cut among each relation's annotated scores (Safavi & Koutra 2020)."""
+    """The best cut among each relation's annotated scores (Safavi & Koutra 2020).
+
+    Parameters
+    ----------
+    selector : str or callable
+        Which triples are annotated (random, nearest-mean, farthest-mean).
+    objective : str or callable
+        What a threshold should make best (accuracy, f1).
+    uniform : bool
+        One threshold for all relations.
+    """
 
     summary: str = ""
     selector: Any = "random"
@@ -233,10 +245,14 @@ class GlobalOpt(SelectingMethod):
 
     Parameters
     ----------
-    step, passes : float, int
-        The grid's step; how often to go over the relations.
+    selector : str or callable
+        Which triples are annotated (random, nearest-mean, farthest-mean).
+    step : float
+        The step of the grid of thresholds.
+    passes : int
+        How often to go over the relations.
     default : {"found", "half"}
-        Relations without annotations get the grid value that is best for all annotations, or 0.5.
+        Relations without annotations get the grid value that is best for all annotations (found), or 0.5 (half).
     """
 
     summary: str = ""
