@@ -131,13 +131,13 @@ def test_rivals_are_decided_alike_by_every_door(rivals, tmp_path):
     accepted = check_doors(rivals, tmp_path)
     for door, rows in accepted.items():
         assert rows == accepted["export"], door
-    run("export", rivals, "--held", tmp_path / "held.tsv")
-    held = pd.read_csv(tmp_path / "held.tsv", sep="\t")
+    run("export", rivals, "--excluded", tmp_path / "excluded.tsv")
+    held = pd.read_csv(tmp_path / "excluded.tsv", sep="\t")
     assert set(held["against"].dropna()) == {"fact", "rival"}
     told = json.loads((tmp_path / "session.json").read_text())["constraints"]
     assert told == json.loads((tmp_path / "thresholds.json").read_text())["constraints"]
-    assert told["held_back"] == len(held) > 10
-    assert f"{len(held)} candidates are held back by constraints" in (tmp_path / "r.html").read_text()
+    assert told["excluded"] == len(held) > 10
+    assert f"Constraints exclude {len(held)} candidates" in (tmp_path / "r.html").read_text()
     keys = [(head, relation) for head, relation, _ in accepted["export"] if relation == "r0"]
     words = {key[:2] for key, by in accepted["export"].items() if by == "person"}
     assert not {key for key in keys if keys.count(key) > 1} - words
@@ -146,7 +146,7 @@ def test_rivals_are_decided_alike_by_every_door(rivals, tmp_path):
     assert (everything["by"] == "constraint").sum() == len(held)
 
 
-def test_what_is_held_back_is_expected_to_be_true_as_often_as_the_files_say():
+def test_what_is_excluded_is_expected_to_be_true_as_often_as_the_files_say():
     count = len(POOL)
     heads, tails = [f"h{row // 2}" for row in range(count)], [f"t{row}" for row in range(count)]
     pairs = ScoredTriples.from_columns(heads, ["r"] * count, tails, np.sort(POOL.scores))
@@ -160,7 +160,7 @@ def test_what_is_held_back_is_expected_to_be_true_as_often_as_the_files_say():
         missed = wrong - accepted.sum() * (1 - found["precision"].middle)
         rejected = ~accepted & ~np.isin(np.arange(count), rows)
         assert missed == pytest.approx(one.decisions.probability[rejected].sum())
-    assert len(case.decisions.held) > 10
+    assert len(case.decisions.excluded) > 10
 
 
 def test_a_method_that_takes_log_odds_says_so_of_a_model_s_own_scores_by_every_door(tmp_path, caplog):
@@ -490,10 +490,10 @@ def test_a_completion_obeys_constraints_by_every_door(folder, small_model, tmp_p
         run("export", asking.out / "session", "--accepted", tmp_path / "export.tsv")
         assert rows_of(tmp_path / "export.tsv") == rows_of(asking.out / "accepted.tsv")
     check_completion(asking.out, completed.lines)
-    held = pd.read_csv(asking.out / "held.tsv", sep="\t")
+    held = pd.read_csv(asking.out / "excluded.tsv", sep="\t")
     assert len(held) or not oracle
-    assert json.loads((asking.out / "report.json").read_text())["constraints"]["held_back"] == len(held)
-    assert any(f"{len(held)} candidates are held back" in line for line in completed.lines)
+    assert json.loads((asking.out / "report.json").read_text())["constraints"]["excluded"] == len(held)
+    assert any(f"Constraints exclude {len(held)} candidates" in line for line in completed.lines)
 
 
 def ask_people(asking, truth, judges: bool) -> None:

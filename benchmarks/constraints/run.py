@@ -48,7 +48,7 @@ def run_families(seed: int) -> Iterator[dict[str, object]]:
     truth, hidden = world.hidden.contains(pool), len(world.hidden)
     for name, rules in (("none", Constraints()), ("learnt", learn_constraints(world.graph)), ("hard", HARD)):
         case = Case(pool, method="pooled-evidence", constraints=rules, facts=world.graph)
-        accepted, held = case.decisions.accepted, case.decisions.held
+        accepted, held = case.decisions.accepted, case.decisions.excluded
         right = int((accepted & truth).sum())
         yield {
             "seed": seed, "facts": len(world.graph), "hidden": hidden, "candidates": len(pool), "constraints": name,
@@ -90,7 +90,7 @@ def run_cell(cell: Cell, repeats: int) -> Iterator[dict[str, object]]:
             together = Case(cell.valid, answers, cell.known, "pooled-rndm", fitted=alone.fit, candidates=cell.test,
                             constraints=learnt, facts=facts)  # fmt: skip
             for name, case in (("none", alone), ("learnt", together)):
-                held = case.decisions.held
+                held = case.decisions.excluded
                 told = {"dataset": cell.dataset, "model": cell.model, "budget": budget, "repeat": repeat}
                 yield told | {
                     "constraints": name,

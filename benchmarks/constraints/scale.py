@@ -65,7 +65,7 @@ def run_one(folder: Path, engine: str, constraints: bool, memory: str) -> None:
         engine=engine, constraints=make_constraints() if constraints else None, graph=folder / "facts.parquet",
         overwrite=True,
     )  # fmt: skip
-    held = 0 if decided.held is None else int(decided.held.sum())
+    held = 0 if decided.excluded is None else int(decided.excluded.sum())
     seconds = f"{time.perf_counter() - start:.1f}"
     print(json.dumps({"seconds": seconds, "accepted": int(decided.accepted.sum()), "held": held}))
 

@@ -35,7 +35,7 @@ def run(folder: Path) -> list[dict[str, object]]:
         right, count = int((decided.accepted & truth).sum()), int(decided.accepted.sum())
         shares = {"precision": right / max(count, 1), "recall": right / len(hidden)}
         shares["f1"] = 2 * right / (count + len(hidden))
-        held = {"held": len(decided.held), "held_true": int(truth[decided.held].sum())}
+        held = {"held": len(decided.excluded), "held_true": int(truth[decided.excluded].sum())}
         told = {key: f"{value:.4f}" for key, value in shares.items()}
         rows.append({"graph": folder.name, "constraints": name, "accepted": count, **held, **told})
     return rows

@@ -67,7 +67,7 @@ def test_labels_that_do_not_say_how_they_were_asked_prove_nothing(folder):
 def test_a_report_follows_from_the_thresholds_file_alone(folder):
     run(*CALIBRATE, "--picks", "random", "--quiet")
     output = run("report", "thresholds.json", "--out", "page.html", "--json", "page.json")
-    assert "corrected by 150 random draws" in output
+    assert "corrected by the answers to random draws (150)" in output
     with open("page.json", encoding="utf-8") as file:
         assert json.load(file)["answers"] == 150
 

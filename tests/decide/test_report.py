@@ -14,8 +14,7 @@ from actc.data.files import write_json, write_scored, write_triples
 from actc.data.triples import HOW, ScoredTriples, Thresholds
 from actc.decide.calibrate import calibrate, read_case
 from actc.decide.case import Case
-from actc.decide.report import find_questions, make_report
-from actc.decide.report_page import Words, write_page
+from actc.decide.report import PageContext, make_report, select_questions, write_page
 from actc.errors import FileError
 from tests.synthetic import fit_on_random, make_truth
 
@@ -47,8 +46,13 @@ class Tags(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def report():
-    return make_report(make_case())
+def case():
+    return make_case()
+
+
+@pytest.fixture(scope="module")
+def report(case):
+    return make_report(case)
 
 
 def test_it_prints_in_a_line_and_shows_a_table_in_a_notebook(report):
@@ -69,23 +73,23 @@ def test_the_page_is_well_formed_needs_nothing_else_and_shows_the_numbers(report
     assert "<script" not in page
     assert "a &lt;case&gt; &amp; more" in page
     share = report.quality["precision"]
-    assert f"{share.middle:.0%} of them are true ({share.low:.0%} to {share.high:.0%})" in page
+    assert f"Precision of the accepted facts: {share}." in page
     assert page.count("<svg") >= 4 + 2 * len(report.relations)
 
 
 def test_json_holds_every_relation_and_no_infinity(report, tmp_path):
     write_json(tmp_path / "report.json", report.to_dict())
     content = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
-    assert {line["relation"] for line in content["relations"]} == set(report.case.pool.relation_names)
+    assert {line["relation"] for line in content["relations"]} == {line.relation for line in report.relations}
     assert sum(line["accepted"] for line in content["relations"]) == content["accepted"]
     assert content["rests_on"] == "answers"
     assert content["draws"] == content["answers"] == 120
     assert content["quality"]["precision"]["low"] < content["quality"]["precision"]["high"]
 
 
-def test_the_report_holds_what_the_labels_say(report):
+def test_the_interval_holds_what_the_labels_say(case, report):
     _, labels, _ = make_truth(1200, 5)
-    decisions = report.case.decisions.accepted
+    decisions = case.decisions.accepted
     share = report.quality["precision"]
     assert share.low <= labels[decisions].mean() <= share.high
     assert report.accepted == decisions.sum()
@@ -103,17 +107,19 @@ def test_a_relation_that_may_be_mostly_wrong_is_not_surely_over_half_true():
     case = Case(pool, annotations.take(answered), found=Thresholds(names, cuts, 0.0, np.ones(3, dtype=bool)))
     report = make_report(case)
     over_half = {line.relation: line.over_half for line in report.relations}
-    assert over_half == {"bad": "not sure", "good": "surely", "none": "nothing accepted"}
+    assert over_half == {"bad": "uncertain", "good": "yes", "none": "nothing accepted"}
 
 
 def test_the_page_says_names_what_trust_means_and_what_to_run_next(report, tmp_path):
-    words = Words(lambda relation: f"name of {relation}", lambda *triple: " ~ ".join(triple), ("actc annotate 'a b'",))
-    write_page(report, tmp_path / "report.html", words)
+    context = PageContext(
+        lambda relation: f"name of {relation}", lambda *triple: " ~ ".join(triple), ("actc annotate 'a b'",)
+    )
+    write_page(report, tmp_path / "report.html", context)
     page = (tmp_path / "report.html").read_text()
     assert f"name of {report.relations[0].relation}" in page
-    first = report.questions[0]
+    first = report.ask_next[0]
     assert " ~ ".join((first.head, first.relation, first.tail)) in page
-    assert "<b>Surely</b>" in page
+    assert "Above 50%: yes" in page
     assert "actc annotate &#39;a b&#39;" in page
 
 
@@ -125,9 +131,9 @@ def test_five_hundred_relations_are_folded_after_the_largest(report, tmp_path):
     assert text.index(">7029 /") < text.index("<details>") < text.index(">7030 /")
 
 
-def test_questions_are_new_ones(report):
-    judged = {report.case.pool.triple(row) for row in report.case.annotations.rows.tolist()}
-    asked = [(one.head, one.relation, one.tail) for one in report.questions]
+def test_questions_are_new_ones(case, report):
+    judged = {case.pool.triple(row) for row in case.annotations.rows.tolist()}
+    asked = [(one.head, one.relation, one.tail) for one in report.ask_next]
     assert len(asked) == 10
     assert judged.isdisjoint(asked)
 
@@ -140,7 +146,7 @@ def test_nothing_accepted_and_nothing_judged_make_a_report_too(tmp_path):
     write_page(report, tmp_path / "report.html")
     assert report.quality["precision"] is None
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "None of 1,200 candidates is accepted" in page
+    assert "0 of 1,200 candidates are accepted" in page
     json.dumps(report.to_dict(), allow_nan=False)
 
 
@@ -182,10 +188,10 @@ def test_thresholds_that_name_no_source_are_refused(files):
         read_case(files / "bare.json", Calibration.read(files / "bare.json"))
 
 
-def test_questions_are_the_most_uncertain_candidates(report):
-    doubt = [abs(one.probability - 0.5) for one in find_questions(report.case, 5)]
-    unjudged = np.setdiff1d(np.arange(len(report.case.pool)), report.case.annotations.rows)
-    assert doubt == np.sort(np.abs(report.case.decisions.probability[unjudged] - 0.5))[:5].tolist()
+def test_questions_are_the_most_uncertain_candidates(case):
+    doubt = [abs(one.probability - 0.5) for one in select_questions(case, 5)]
+    unjudged = np.setdiff1d(np.arange(len(case.pool)), case.annotations.rows)
+    assert doubt == np.sort(np.abs(case.decisions.probability[unjudged] - 0.5))[:5].tolist()
 
 
 def test_a_rare_relation_has_a_line_of_its_own():
@@ -195,8 +201,8 @@ def test_a_rare_relation_has_a_line_of_its_own():
     entities = np.array(pool.entity_names, dtype=object)
     pool = ScoredTriples.from_columns(entities[pool.heads], relations, entities[pool.tails], pool.scores)
     _, annotations = fit_on_random(pool, labels, 80)
-    report = make_report(Case(pool, annotations))
-    accepted = report.case.decisions.accepted
+    case = Case(pool, annotations)
+    report, accepted = make_report(case), case.decisions.accepted
     for line in report.relations:
         mine = relations == line.relation
         assert line.triples == mine.sum()

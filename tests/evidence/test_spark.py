@@ -99,7 +99,7 @@ for engine, master in (("duckdb", None), ("spark", "local-cluster[2,1,1024]")):
     add_evidence(folder / "graph.tsv", folder / "candidates.tsv", folder / engine, held=folder / "held.tsv", **by)
     decided = decide_candidates(thresholds, folder / engine, folder / f"{engine}-decided", keep_all=True,
                                 constraints=constraints, graph=folder / "graph.tsv", **by)
-    print(decided.candidates.sum(), decided.accepted.sum(), decided.held.sum())
+    print(decided.candidates.sum(), decided.accepted.sum(), decided.excluded.sum())
 """
 
 

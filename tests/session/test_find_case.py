@@ -45,7 +45,7 @@ def test_a_session_of_the_pooled_method_knows_its_random_checks(tmp_path):
     assert {"check", "gain"} <= set(answers.selection)
     assert {"accepted", "rejected"} <= set(answers.sampling_frame)
     report = make_report(case)
-    assert report.estimates.source == "answers"
+    assert report.rests_on == "answers"
     assert report.draws == answers.has_inclusion_probability.sum()
 
 

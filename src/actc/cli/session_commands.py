@@ -274,7 +274,7 @@ def judge_command(session: Path, **options: Any) -> None:
 @click.option("--history", type=PATH, help="Every answer that was ever given: .jsonl.")
 @click.option("--thresholds", type=PATH, help="Where true begins: .json.")
 @click.option("--accepted", type=PATH, help="The accepted triples: .tsv, .csv or .parquet.")
-@click.option("--held", type=PATH, help="What constraints held back, and why: .tsv, .csv or .parquet.")
+@click.option("--excluded", type=PATH, help="What constraints exclude, and why: .tsv, .csv or .parquet.")
 @click.option("--label-studio", type=PATH, help="The next triples as Label Studio's tasks: .json.")
 @click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
 @guarantee_options
@@ -283,7 +283,7 @@ def export_command(session: Path, overwrite: bool, **options: Any) -> None:
     """Write judgements, thresholds and accepted triples of a session."""
     from actc.session.results import export_session
 
-    for name in ("labels", "history", "thresholds", "accepted", "held", "label_studio"):
+    for name in ("labels", "history", "thresholds", "accepted", "excluded", "label_studio"):
         claim_output(options[name], overwrite=overwrite, inputs=(session,))
     for count, what, path in export_session(session, **options):
         click.echo(f"{count:,} {what}: {path}")

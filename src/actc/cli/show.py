@@ -20,6 +20,7 @@ from actc.bench.sample.demo import Demo
 from actc.data.calibration import Calibration, Promised
 from actc.data.constraints import Constraints
 from actc.decide.decide_sql import DecisionCounts
+from actc.decide.estimate import Share
 
 MOST_RELATIONS = 30  # a longer table helps nobody on a terminal; the file has them all
 
@@ -223,14 +224,11 @@ def print_decided(decided: DecisionCounts, calibration: Calibration, out: str | 
         )
     accepted, candidates = decided.accepted.sum(), decided.candidates.sum()
     if decided.excluded is not None:
-        screen.print(f"{decided.excluded.sum():,} candidates are excluded by constraints; --all shows which.")
+        screen.print(f"{decided.excluded.sum():,} candidates are excluded by constraints; --all lists them.")
     screen.print(f"{accepted:,} of {candidates:,} candidates are accepted. Written: {out}")
     if precision is not None:
         low, middle, high = precision
-        screen.print(
-            "Precision of what is accepted of the candidates that the thresholds were found on: "
-            f"{middle:.1%} ({low:.1%} to {high:.1%})."
-        )
+        screen.print(f"Precision of the accepted ones in the pool of these thresholds: {Share(middle, low, high)}.")
 
 
 def print_paper(page: Path) -> None:

@@ -16,9 +16,8 @@ from actc.data.files import read_listed, write_json, write_text, write_triples
 from actc.data.pages import render
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.decide.case import BY, Case
-from actc.decide.decision_table import MOST_REASONS, guaranteed_precisions, write_decisions
-from actc.decide.report import describe_needed, tell_needed
-from actc.decide.report_page import Words
+from actc.decide.decision_table import MAX_REASONS, guaranteed_precisions, write_decisions
+from actc.decide.report import PageContext, count_needed, describe_needed
 from actc.errors import OptionError
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
@@ -91,7 +90,7 @@ def write_check_decisions(path: Path, case: Case | None, outcome: Outcome, doubt
     columns |= {"probability": outcome.wrong, "by": outcome.by}
     if case is not None:
         columns["guaranteed"] = guaranteed_precisions(replace(case, candidates=outcome.facts))
-    rows = outcome.order[:MOST_REASONS]
+    rows = outcome.order[:MAX_REASONS]
     columns["reasons"] = doubtful.reasons.column(rows, len(outcome.facts))
     path.parent.mkdir(exist_ok=True)
     return write_decisions(path, columns, None if case is None or case.demand is None else case.demand.target)
@@ -138,7 +137,7 @@ def summarise(
         "share": _wrong_share(case),
         "facts_after": len(whole) - int(out.sum()),
         "promise": case and case.promised and case.promised.describe(),
-        "answers_needed": None if case is None else describe_needed(case),
+        "answers_needed": None if case is None else count_needed(case),
         **facts,
         "most_doubtful": [
             {
@@ -191,7 +190,7 @@ def tell_wrong(report: dict[str, Any]) -> list[str]:
     if report["promise"] and not report["promise"]["accepts"]:
         lines.append(
             f"No list has passed the test for a precision of {report['promise']['target']:g}, so only what was judged "
-            f"wrong is taken out. {tell_needed(report['answers_needed'])}"
+            f"wrong is taken out. {describe_needed(report['answers_needed'])}"
         )
     return lines
 
@@ -212,7 +211,7 @@ def for_page(
     return {"removed": report["removed"], "said": tell_wrong(report), "facts": facts}
 
 
-def write_report(folder: Path, report: dict[str, Any], words: Words, wrong: dict[str, Any]) -> list[Path]:
+def write_report(folder: Path, report: dict[str, Any], words: PageContext, wrong: dict[str, Any]) -> list[Path]:
     """Write the report, for programs and for people; ``wrong`` is what the page shows. Return the files."""
     files = [folder / "report.json", folder / "report.md", folder / "report.html"]
     page = render("check.html", name=folder.resolve().name, report=report, wrong=wrong, words=words)

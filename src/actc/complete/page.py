@@ -12,8 +12,7 @@ import numpy as np
 from actc.complete.plan import RunConfig
 from actc.data.triples import IntArray, encode_columns
 from actc.decide.case import Case
-from actc.decide.report import Question, make_report
-from actc.decide.report_page import Words, write_page
+from actc.decide.report import PageContext, Question, make_report, write_page
 from actc.evidence.reasons import Reasons
 from actc.session.examine import name_things
 from actc.session.find_case import Opened
@@ -45,12 +44,12 @@ def write_next_page(
     commands = (audit,) if kept and len(case.annotations) else go_on
     words = replace(name_things(opened.session, commands), wrong=wrong)
     if reasons is not None:
-        words = _with_reasons(words, case, reasons, report.questions)
+        words = _with_reasons(words, case, reasons, report.ask_next)
     write_page(report, thresholds.with_name(PAGE), words)
     return [thresholds.with_name(PAGE)], " && ".join(commands)
 
 
-def _with_reasons(words: Words, case: Case, reasons: Reasons, questions: list[Question]) -> Words:
+def _with_reasons(words: PageContext, case: Case, reasons: Reasons, questions: list[Question]) -> PageContext:
     """Add the reasons of what should be asked next, and of the surest and the least sure of what was accepted."""
     candidates = case.target
     asked = [(one.head, one.relation, one.tail) for one in questions]

@@ -22,9 +22,16 @@ from actc.data.files import quote_file, write_json, write_text, write_triples
 from actc.data.triples import IntArray, Triples
 from actc.decide.calibrate import describe_calibration, write_sources
 from actc.decide.case import BY, ORACLE, Case
-from actc.decide.decision_table import DECISIONS, decision_columns, worth_explaining, write_decisions
-from actc.decide.held import count_held, held_columns
-from actc.decide.report import describe_needed, tell_needed
+from actc.decide.decision_table import (
+    DECISIONS,
+    count_excluded,
+    decision_columns,
+    excluded_columns,
+    rows_to_explain,
+    write_decisions,
+)
+from actc.decide.estimate import Share
+from actc.decide.report import count_needed, describe_needed
 from actc.evidence.reasons import Reasons
 from actc.graph.formats import FORMATS, find_format, write_graph
 from actc.graph.graph import Graph
@@ -124,8 +131,8 @@ def write_completion(
     describe_calibration(case, _sources(folder, opened)).write(files[2])
     files.append(_write_decisions(folder, case, graph, reasons, called))
     if len(case.constraints):
-        files.append(folder / "held.tsv")
-        write_triples(files[-1], held_columns(case))
+        files.append(folder / "excluded.tsv")
+        write_triples(files[-1], excluded_columns(case))
     return files
 
 
@@ -133,7 +140,7 @@ def _write_decisions(folder: Path, case: Case, graph: Graph, reasons: Reasons | 
     """Write the table of all candidates that the graph does not hold, and of what was called true besides."""
     columns = decision_columns(case)
     if reasons is not None:
-        columns["reasons"] = reasons.column(worth_explaining(columns), len(case.target))
+        columns["reasons"] = reasons.column(rows_to_explain(columns), len(case.target))
     new = ~graph.contains(case.target)
     columns = {name: column[new] for name, column in columns.items()}
     if len(called):
@@ -209,11 +216,11 @@ def summarise(
         "accepted": new,
         "accepted_by": {who: int((by == who).sum()) for who in BY},
         "called_true": len(called),
-        "constraints": count_held(case) if len(case.constraints) else None,
+        "constraints": count_excluded(case) if len(case.constraints) else None,
         "triples_after": len(graph) + new,
         "accepted_precision": case.accepted_precision,
         "promise": case.promised and case.promised.describe(),
-        "answers_needed": None if case.estimates is None else describe_needed(case),
+        "answers_needed": None if case.estimates is None else count_needed(case),
         **facts,
         "evidence": None if reasons is None else reasons.describe() | {"examples": _examples(case, reasons)},
         "relations": {
@@ -252,8 +259,8 @@ def headline(report: dict[str, Any], strong: str = "") -> tuple[str, ...]:
     elif interval is None:
         sure = "How many of the accepted facts are true is not known: this method gives no interval."
     else:
-        low, middle, high = (f"{value:.0%}" for value in interval)
-        sure = f"Precision of the accepted facts: {middle} (90% interval: {low} to {high})."
+        low, middle, high = interval
+        sure = f"Precision of the accepted facts: {Share(middle, low, high)}."
     if report["promise"]:
         sure += f" {tell_promise(report['promise'])}"
     became = (
@@ -263,7 +270,7 @@ def headline(report: dict[str, Any], strong: str = "") -> tuple[str, ...]:
     )
     since = [tell_changes(report["since"])] if report.get("since") else []
     if report.get("answers_needed") and not (report["promise"] and report["promise"]["accepts"]):
-        since.insert(0, tell_needed(report["answers_needed"]))
+        since.insert(0, describe_needed(report["answers_needed"]))
     if "check" not in report:
         return became, sure, *since
     both = f"{strong}{report['accepted']:,} facts added, {report['check']['removed']:,} taken out{strong}."

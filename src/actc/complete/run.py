@@ -41,9 +41,8 @@ from actc.data.constraints import Constraints
 from actc.data.files import read_listed, write_scored, write_triples
 from actc.data.triples import BoolArray, IntArray, ScoredTriples, Triples
 from actc.decide.case import ORACLE, Case
-from actc.decide.decision_table import DECISIONS
+from actc.decide.decision_table import DECISIONS, count_excluded, describe_excluded
 from actc.decide.find_constraints import constraints_from
-from actc.decide.held import tell_held
 from actc.errors import FileError, OptionError
 from actc.graph.formats import as_table, find_ending, read_graph
 from actc.graph.graph import Graph
@@ -113,7 +112,7 @@ def _complete(plan: RunConfig, stage: Stage) -> Finished:
         *told,
         *ready.earlier.tell(opened.case, whole),
         *listed[1],
-        *tell_held(opened.case),
+        *(describe_excluded(count_excluded(opened.case)) if len(opened.case.constraints) else []),
     ]
     called = words.called_true(opened.case.target, left).plus(listed[0])
     notes += [f"{len(called):,} more facts are called true though nobody proposed them."] if len(called) else []

@@ -62,19 +62,19 @@ class Decisions:
     by : object array of shape (N,)
         Who decided: ``person``, ``oracle``, ``judges`` (where they turned the method's decision round), ``method``, or
         ``constraint`` where it would have been accepted by itself.
-    together : Resolution, optional
-        What held triples back, where there are constraints.
+    resolution : Resolution, optional
+        What constraints excluded, where there are any.
     """
 
     triples: ScoredTriples
     accepted: BoolArray
     probability: FloatArray | None
     by: NDArray[np.object_]
-    together: Resolution | None = None
+    resolution: Resolution | None = None
 
     @property
-    def held(self) -> IntArray:
-        """The rows that constraints held back."""
+    def excluded(self) -> IntArray:
+        """The rows that constraints excluded."""
         return np.flatnonzero(self.by == CONSTRAINT)
 
     def columns(self, accepted_only: bool = True) -> dict[str, NDArray[Any]]:
@@ -364,7 +364,7 @@ class Case:
         return self._target_conflicts if is_target else match_conflicts(self.constraints, triples, self.facts)
 
     @property
-    def both_after_all(self) -> int:
+    def violated_by_people(self) -> int:
         """How many places hold more than one by people's word, though a constraint allows one."""
         if not len(self.constraints):
             return 0

@@ -33,8 +33,19 @@ class Share:
     low: float
     high: float
 
+    @property
+    def interval(self) -> str:
+        """The 90% interval in words; a share is certain only where every triple was judged."""
+        certain = self.low == self.high
+        return "all of them judged" if certain else f"90% interval: {self.low:.0%} to {self.high:.0%}"
+
+    @property
+    def brief(self) -> str:
+        """The share with its interval, for tables whose header says what it is."""
+        return f"{self.middle:.0%} ({'judged' if self.low == self.high else f'{self.low:.0%} to {self.high:.0%}'})"
+
     def __str__(self) -> str:
-        return f"{self.middle:.1%} ({self.low:.1%} to {self.high:.1%})"
+        return f"{self.middle:.0%} ({self.interval})"
 
 
 @dataclass(frozen=True)

@@ -1,34 +1,46 @@
-"""What is there to say about thresholds? How good, resting on what, which relations not to trust, what to do next.
+"""A report on decisions, as plain data: how good they are, what that is known from, what to judge next.
 
-:func:`make_report` turns a case into numbers, ``report_page`` into a page.
+Templates make a page of it. JSON and the terminal have the same numbers.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from actc.data.files import in_json
+from actc.data.files import in_json, write_text
 from actc.data.frames import html_table
+from actc.data.pages import render
 from actc.data.triples import as_vocabulary
-from actc.decide.case import PEOPLE, Case
-from actc.decide.estimate import Estimates, Share
-from actc.decide.held import count_held
+from actc.decide.case import ORACLE, PEOPLE, Case
+from actc.decide.decision_table import count_excluded, describe_excluded
+from actc.decide.estimate import Share
 from actc.decide.list_test import Demand
 from actc.decide.words import CANDIDATES, Sought
 from actc.errors import OptionError
 
 QUESTIONS = 10
 TARGETS = (0.9, 0.95)
-HALF = 0.5
-"""A relation is doubtful while the precision of its accepted triples may lie below this."""
+"""Precisions of which a report says how many answers a guarantee needs."""
+MAX_HISTOGRAMS = 24
+BINS = 28
+RESTS_ON = {
+    "holdout": "Nobody has judged a triple. The precision of the {accepted} is estimated from a holdout of the graph; "
+    "the other numbers rest on the probabilities of the method.",
+    "model": "These numbers rest on the probabilities of the method alone. No answer has a known inclusion "
+    "probability, so no answer has checked them; an audit would.",
+    "answers": "These numbers rest on the probabilities of the method, corrected by the answers to random draws "
+    "({draws:,}), each weighted by the inverse of its inclusion probability.",
+}
 
 
 @dataclass(frozen=True)
 class RelationLine:
-    """What the report says of one relation."""
+    """What the report says about one relation."""
 
     relation: str
     triples: int
@@ -38,12 +50,12 @@ class RelationLine:
     cut: float
     interval: tuple[float, float] | None
     quality: dict[str, Share | None]
-    over_half: str  # is more than half of what is accepted true: "surely", "not sure", or "nothing accepted"
+    over_half: str  # is more than half of what is accepted true: "yes", "uncertain" or "nothing accepted"
 
 
 @dataclass(frozen=True)
 class Question:
-    """A triple to ask about next."""
+    """A triple to judge next."""
 
     head: str
     relation: str
@@ -52,142 +64,255 @@ class Question:
     probability: float
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Report:
-    """The numbers of a report; see the fields' own classes."""
+@dataclass(frozen=True)
+class Histogram:
+    """The scores of one relation, its threshold and its answers; places go from 0 to 1.
 
-    case: Case
-    estimates: Estimates
+    Parameters
+    ----------
+    line : RelationLine
+    bars : list of (left, right, height, accepted)
+    low, high : float
+        The scores at 0 and 1.
+    threshold : float, optional
+        None where it is outside.
+    interval : pair of float, optional
+        Where the threshold may lie.
+    answers : list of (place, label)
+    """
+
+    line: RelationLine
+    bars: list[tuple[float, float, float, bool]]
+    low: float
+    high: float
+    threshold: float | None
+    interval: tuple[float, float] | None
+    answers: list[tuple[float, bool]]
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """All numbers of a report.
+
+    Parameters
+    ----------
+    name, method : str
+    pool, answers, accepted : int
+        The candidates, the answers about them, and how many of them are accepted.
+    judged_by : str
+        Who gave the answers: people or an oracle.
+    constraints : dict, optional
+        What constraints excluded, where there are any.
+    promise : dict, optional
+        The guaranteed precision, where one was asked for, and whether a list has passed.
+    rests_on : {"model", "holdout", "answers"}
+        What corrects the mean probability, if anything.
+    draws : int
+        Answers with a known inclusion probability.
+    answers_needed : dict
+        About how many more answers a guarantee of each precision needs; None where none is in sight.
+    quality : dict of str to Share
+    relations : list of RelationLine
+    ask_next : list of Question
+    histograms : list of Histogram
+        Of the largest relations; not in JSON.
+    session, judges : tuple of str
+        Sentences about the session and about what machine judges added, where there are any.
+    goal : Sought
+    """
+
+    name: str
+    method: str
+    pool: int
+    answers: int
+    accepted: int
+    judged_by: str
+    constraints: dict[str, Any] | None
+    promise: dict[str, Any] | None
+    rests_on: str
+    draws: int
+    answers_needed: dict[str, int | None]
     quality: dict[str, Share | None]
     relations: list[RelationLine]
-    questions: list[Question]
-    needed: dict[str, int | None]  # about how many more answers a guarantee of each precision needs
-    judges: tuple[str, ...] = ()  # what machine judges brought, in sentences
-    session: tuple[str, ...] = ()  # where the session stands, in sentences
-    sought: Sought = CANDIDATES
+    ask_next: list[Question]
+    histograms: list[Histogram] = field(repr=False)
+    session: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    goal: Sought = CANDIDATES
 
     def __repr__(self) -> str:
-        counts = (
-            f"{len(self.case.annotations):,} answers, {self.accepted:,} of {len(self.case.target):,} "
-            f"{self.sought.accepted}"
-        )
-        return f"Report({self.case.name!r}, {self.case.method}, {counts})"
+        counts = f"{self.answers:,} answers, {self.accepted:,} of {self.pool:,} {self.goal.accepted}"
+        return f"Report({self.name!r}, {self.method}, {counts})"
 
     def _repr_html_(self) -> str:
         """Return what to expect of each relation as a table, for a notebook."""
-        lines = [asdict(line) for line in self.relations]
-        shown = {
-            name: [line[name] for line in lines] for name in ("relation", "cut", "accepted", "answers", "over_half")
-        }
-        return html_table(repr(self), shown, len(lines))
+        names = ("relation", "cut", "accepted", "answers", "over_half")
+        shown = {name: [getattr(line, name) for line in self.relations] for name in names}
+        return html_table(repr(self), shown, len(self.relations))
 
-    @property
-    def accepted(self) -> int:
-        """How many triples of the pool are accepted."""
-        return int(self.case.decisions.accepted.sum())
-
-    @property
-    def rests_on(self) -> str:
-        """Say what the numbers rest on, in a sentence or two."""
-        return _RESTS_ON[self.estimates.source].format(draws=self.draws)
-
-    @property
-    def draws(self) -> int:
-        """How many answers have a known inclusion probability."""
-        return int(self.case.annotations.has_inclusion_probability.sum())
+    def sentences(self) -> list[str]:
+        """Return the report in a few sentences, the most important first."""
+        goal, precision = self.goal, self.quality["precision"]
+        verb = "is" if self.accepted == 1 else "are"
+        lines = [
+            f"{self.accepted:,} of {self.pool:,} {goal.things} {verb} {goal.accepted}.",
+            *([] if precision is None else [f"Precision of the {goal.found}: {precision}."]),
+            *([] if self.promise is None else [describe_guarantee(self.promise, goal)]),
+            describe_needed(self.answers_needed),
+            *([] if self.constraints is None else describe_excluded(self.constraints)),
+        ]
+        return [*lines, RESTS_ON[self.rests_on].format(accepted=goal.found, draws=self.draws)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
-        return {
-            "format": "actc-report",
-            "format_version": 1,
-            "name": self.case.name,
-            "method": self.case.method,
-            "pool": len(self.case.target),
-            "answers": len(self.case.annotations),
-            "accepted": self.accepted,
-            "constraints": count_held(self.case) if len(self.case.constraints) else None,
-            "promise": self.case.promised and self.case.promised.describe(),
-            "rests_on": self.estimates.source,
-            "draws": self.draws,
-            "answers_needed": self.needed,
-            "quality": {name: share and asdict(share) for name, share in self.quality.items()},
-            "session": list(self.session),
-            "relations": in_json([asdict(line) for line in self.relations]),
-            "ask_next": [asdict(question) for question in self.questions],
-        }
+        hidden = {"histograms", "goal", "judges", "judged_by"}
+        values = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in hidden}
+        values |= {name: [asdict(line) for line in values[name]] for name in ("relations", "ask_next")}
+        values["quality"] = {name: share and asdict(share) for name, share in self.quality.items()}
+        return {"format": "actc-report", "format_version": 1, **in_json(values)}
 
 
-def make_report(case: Case) -> Report:
-    """Work out every number of the report."""
-    found = case.estimates
-    if found is None:
+def make_report(case: Case, goal: Sought = CANDIDATES) -> Report:
+    """Compute every number of the report."""
+    if case.estimates is None:
         raise OptionError(f"{case.method} has no probabilities; use a pooled method, such as --method pooled.")
-    lines, questions = _relation_lines(case, found), find_questions(case)
-    return Report(case, found, found.overall, lines, questions, describe_needed(case))
+    lines, annotations = _relation_lines(case), case.annotations
+    return Report(
+        name=case.name,
+        method=str(case.method),
+        pool=len(case.target),
+        answers=len(annotations),
+        accepted=int(case.decisions.accepted.sum()),
+        judged_by="an oracle" if (annotations.who == ORACLE).any() else "people",
+        constraints=count_excluded(case) if len(case.constraints) else None,
+        promise=None if case.promised is None else case.promised.describe(),
+        rests_on=case.estimates.source,
+        draws=int(annotations.has_inclusion_probability.sum()),
+        answers_needed=count_needed(case),
+        quality=case.estimates.overall,
+        relations=lines,
+        ask_next=select_questions(case),
+        histograms=_histograms(case, lines[:MAX_HISTOGRAMS]),
+        goal=goal,
+    )
 
 
-def describe_needed(case: Case) -> dict[str, int | None]:
+def count_needed(case: Case) -> dict[str, int | None]:
     """Return about how many more answers a guarantee of each of some precisions needs."""
     return {f"{target:g}": case.answers_needed(Demand(target)) for target in TARGETS}
 
 
-def tell_needed(needed: dict[str, int | None]) -> str:
-    """Say how many more answers guarantees need: "about 40 more answers for 90%, 120 for 95%"."""
-    known = [(float(target), count) for target, count in needed.items() if count is not None]
+def describe_needed(needed: dict[str, int | None]) -> str:
+    """Return in a sentence how many more answers guarantees need."""
+    known = [f"about {count:,} for {float(target):.0%}" for target, count in needed.items() if count is not None]
+    unknown = " and ".join(f"{float(target):.0%}" for target, count in needed.items() if count is None)
+    far = f"{unknown} {'are' if not known else 'is'} out of reach by today's probabilities" if unknown else ""
     if not known:
-        return "No guarantee is in sight by today's probabilities; more answers may change that."
-    (first, count), *others = known
-    more = "".join(f", {count:,} for {target:.0%}" for target, count in others)
-    return f"A guaranteed precision needs about {count:,} more answers for {first:.0%}{more}."
+        return f"Answers that a guaranteed precision needs: {far}; more answers may change that."
+    return f"More answers that a guaranteed precision needs: {', '.join([*known, far] if far else known)}."
 
 
-def _relation_lines(case: Case, found: Estimates) -> list[RelationLine]:
-    target, size = case.target, len(case.target.relation_names)
-    accepted = np.bincount(target.relations[case.decisions.accepted], minlength=size).tolist()
+def describe_guarantee(promise: dict[str, Any], goal: Sought = CANDIDATES) -> str:
+    """Return in a sentence what is guaranteed, or that nothing is."""
+    target, confidence = (f"{100 * promise[name]:g}%" for name in ("target", "confidence"))
+    if promise["accepts"]:
+        what = f"at least {target} of what the method has {goal.accepted} is {goal.true}"
+        return f"Guaranteed with {confidence} confidence: {what}."
+    only = f"only what people judged {goal.true} is {goal.accepted}"
+    return f"No list has passed the test for a precision of {target}, so {only}."
+
+
+def _relation_lines(case: Case) -> list[RelationLine]:
+    target, size, estimates = case.target, len(case.target.relation_names), case.estimates
+    assert estimates is not None
     given = case.answers_in(target)
     judged = target.relations[given.rows]
-    answers = np.bincount(judged, minlength=size).tolist()
-    trues = np.bincount(judged[given.labels], minlength=size).tolist()
+    accepted, answers, trues = (
+        np.bincount(relations, minlength=size).tolist()
+        for relations in (target.relations[case.decisions.accepted], judged, judged[given.labels])
+    )
     places = as_vocabulary(case.thresholds.relation_names).codes(target.relation_names)  # -1: the default's
     cuts, lower, upper = case.thresholds.cuts_and_default, case.thresholds.lower, case.thresholds.upper
     lines = []
     for at in np.argsort(-target.relation_counts, kind="stable").tolist():
-        name, count, place = target.relation_names[at], int(target.relation_counts[at]), int(places[at])
-        quality = found.of_relation(at)
-        interval = None
+        place, quality = int(places[at]), estimates.of_relation(at)
+        interval, precision = None, quality["precision"]
         if lower is not None and upper is not None and place >= 0:
             interval = (float(lower[place]), float(upper[place]))
-        cut = float(cuts[place])
-        over_half = _over_half(quality["precision"], accepted[at])
-        numbers = (count, answers[at], trues[at], accepted[at])
-        lines.append(RelationLine(name, *numbers, cut, interval, quality, over_half))
+        over_half = "yes" if precision is not None and precision.low >= 0.5 else "uncertain"
+        over_half = over_half if accepted[at] else "nothing accepted"
+        counts = int(target.relation_counts[at]), answers[at], trues[at], accepted[at]
+        lines.append(RelationLine(target.relation_names[at], *counts, float(cuts[place]), interval, quality, over_half))
     return lines
 
 
-def _over_half(precision: Share | None, accepted: int) -> str:
-    if not accepted:
-        return "nothing accepted"
-    return "surely" if precision is not None and precision.low >= HALF else "not sure"
-
-
-def find_questions(case: Case, count: int = QUESTIONS) -> list[Question]:
+def select_questions(case: Case, count: int = QUESTIONS) -> list[Question]:
     """Return the most uncertain candidates, those with a probability nearest to one half; none that was judged."""
     probability = case.decisions.probability
     assert probability is not None
     rows = np.flatnonzero(~np.isin(case.decisions.by, PEOPLE))
-    rows = rows[np.argsort(np.abs(probability[rows] - HALF), kind="stable")][:count]
+    rows = rows[np.argsort(np.abs(probability[rows] - 0.5), kind="stable")][:count]
     return [
         Question(*case.target.triple(row), float(case.target.scores[row]), float(probability[row]))
         for row in rows.tolist()
     ]
 
 
-_RESTS_ON = {
-    "holdout": "Nobody was asked. The precision of the accepted facts is estimated from a holdout of the graph; the "
-    "other numbers rest on the probabilities of the method.",
-    "model": "These numbers rest on the probabilities of the method alone. No answer has a known inclusion "
-    "probability, so nothing has checked them here; an audit would.",
-    "answers": "These numbers rest on the probabilities of the method, corrected by {draws} random draws that people "
-    "judged, each weighted by the inverse of its inclusion probability.",
-}
+def _histograms(case: Case, lines: list[RelationLine]) -> list[Histogram]:
+    pool, annotations = case.target, case.answers_in(case.target)
+    low, high = map(float, np.quantile(pool.scores, [0.002, 0.998]))
+    low, high = (low, high) if high > low else (low - 1, high + 1)
+    places, made = np.clip((pool.scores - low) / (high - low), 0, 1), []
+    for line in lines:
+        mine = pool.relations == pool.relation_names.places[line.relation]
+        counts = np.histogram(places[mine], BINS, (0, 1))[0] / max(int(mine.sum()), 1)
+        counts = counts / max(counts.max(), 1e-9)
+        cut = (line.cut - low) / (high - low)
+        bars = []
+        for bar, height in enumerate(counts.tolist()):
+            left, right = bar / BINS, (bar + 1) / BINS
+            edge = float(np.clip(cut, left, right))
+            bars += [(left, edge, height, False)] if edge > left and height else []
+            bars += [(edge, right, height, True)] if right > edge and height else []
+        judged = mine[annotations.rows]
+        answers = list(zip(places[annotations.rows[judged]].tolist(), annotations.labels[judged].tolist(), strict=True))
+        bounds = None
+        if line.interval is not None:
+            first, last = (float(np.clip((bound - low) / (high - low), 0, 1)) for bound in line.interval)
+            bounds = first, last
+        made.append(Histogram(line, bars, low, high, cut if 0 <= cut <= 1 else None, bounds, answers))
+    return made
+
+
+@dataclass(frozen=True)
+class PageContext:
+    """What a page shows beside the report.
+
+    Parameters
+    ----------
+    name : callable
+        Gives the name of a relation's id.
+    sentence : callable
+        Gives the sentence of a head, a relation and a tail.
+    commands : tuple of str
+        What to run next, ready to copy.
+    reasons : mapping of (head, relation, tail) to str
+        Why a triple may be true or false, of those that are shown; empty where nobody looked.
+    accepted : tuple of (head, relation, tail)
+        Accepted triples to show with their reasons.
+    wrong : mapping, optional
+        How many facts are ``added``, how many wrong ones ``removed``, what is ``said`` of these, and the most doubtful
+        ``facts``, where wrong facts were looked for too.
+    """
+
+    name: Callable[[str], str] = str
+    sentence: Callable[[str, str, str], str] = lambda head, relation, tail: f"{head}  {relation}  {tail}"
+    commands: tuple[str, ...] = ()
+    reasons: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    accepted: tuple[tuple[str, str, str], ...] = ()
+    wrong: Mapping[str, Any] | None = None
+
+
+def write_page(report: Report, path: str | Path, context: PageContext | None = None) -> None:
+    """Write the report as one page that needs nothing else, complete or not at all."""
+    write_text(path, render("report.html", report=report, goal=report.goal, words=context or PageContext()))

@@ -1,6 +1,6 @@
-"""What is sought, in words: true candidates, which are accepted, or wrong facts, which are taken out.
+"""What is looked for, in words: missing facts, which are accepted, or wrong facts, which are taken out.
 
-Pages, reports and the terminal ask here, so that none of them calls a wrong fact true.
+Pages, reports and the terminal take their words from here, so that none of them calls a wrong fact true.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sought:
-    """How to speak of what is decided.
+    """How to describe what is decided.
 
     Parameters
     ----------
     things : str
         What is decided about.
     true : str
-        What those are that are sought.
+        The property that is looked for.
     accepted, rejected : str
-        What becomes of those that are found, and of the others.
+        What becomes of triples with that property, and of the others.
     accept, reject : str
         What is done with them.
-    found, ones : str
-        Those that are found, by name and in short.
+    found : str
+        The accepted ones.
     file : str
         The name of the file with them.
     """
@@ -35,23 +35,18 @@ class Sought:
     accept: str
     reject: str
     found: str
-    ones: str
     file: str
 
     @property
-    def quantities(self) -> dict[str, str]:
-        """What each share says about."""
+    def quantities(self) -> dict[str, tuple[str, str]]:
+        """The name of each quantity of a report, and what the share is of."""
         return {
-            "precision": f"of {self.ones} are {self.true}",
-            "recall": f"of the {self.true} ones are {self.accepted}",
-            "accuracy": "of all decisions are right",
-            "f1": "F1",
+            "precision": ("Precision", f"of the {self.found} are {self.true}"),
+            "recall": ("Recall", f"of the {self.true} {self.things} are {self.accepted}"),
+            "accuracy": ("Accuracy", "of all decisions are right"),
+            "f1": ("F1", "harmonic mean of precision and recall"),
         }
 
 
-CANDIDATES = Sought(
-    "candidates", "true", "accepted", "rejected", "accept", "reject", "accepted triples", "the accepted", "accepted.tsv"
-)
-WRONG_FACTS = Sought(
-    "facts", "wrong", "taken out", "kept", "take out", "keep", "facts taken out", "those taken out", "taken-out.tsv"
-)
+CANDIDATES = Sought("candidates", "true", "accepted", "rejected", "accept", "reject", "accepted facts", "accepted.tsv")
+WRONG_FACTS = Sought("facts", "wrong", "taken out", "kept", "take out", "keep", "facts taken out", "taken-out.tsv")

@@ -16,8 +16,7 @@ from actc.data.parts import read_candidates
 from actc.data.triples import Annotations, ScoredTriples
 from actc.decide.audit import Audit, Goal, assess, draw_next
 from actc.decide.case import Case
-from actc.decide.report import Report, make_report
-from actc.decide.report_page import Words, write_page
+from actc.decide.report import PageContext, Report, make_report, write_page
 from actc.errors import OptionError
 from actc.session.cards import plain, sentence
 from actc.session.find_case import Opened, find_case
@@ -52,11 +51,10 @@ def write_report(
     with nullcontext() if opened.session in (None, source) else closing(opened.session):
         report, judges = make_report(opened.case), report_judges(opened)
         if opened.session is not None:
-            report = replace(
-                report, sought=sought_in(opened.session.settings), session=tuple(describe_session(opened.session))
-            )
+            goal = sought_in(opened.session.settings)
+            report = replace(report, goal=goal, session=tuple(describe_session(opened.session)))
         if judges is not None:
-            report = replace(report, judges=tuple(judges.sentences(report.sought)))
+            report = replace(report, judges=tuple(judges.sentences(report.goal)))
         write_page(report, Path(out), name_things(opened.session, _next_commands(source, opened)))
         if json_out is not None:
             write_json(json_out, report.to_dict() | ({} if judges is None else {"judges": judges.to_dict()}))
@@ -146,12 +144,12 @@ def _next_commands(source: PathLike | Session | Case, opened: Opened) -> tuple[s
     return f"actc annotate {asked}", f"actc export {asked} --thresholds new-thresholds.json{kept}", decide
 
 
-def name_things(session: Session | None, commands: tuple[str, ...]) -> Words:
+def name_things(session: Session | None, commands: tuple[str, ...]) -> PageContext:
     """Return how a page calls things: by the names of the session that people judged in, else by their ids."""
     if session is None:
-        return Words(commands=commands)
+        return PageContext(commands=commands)
     names = session.names
-    return Words(
+    return PageContext(
         lambda relation: names.of(relation).name, lambda *triple: plain(sentence(*map(names.of, triple))), commands
     )
 

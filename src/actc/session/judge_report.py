@@ -68,8 +68,8 @@ class JudgeReport:
         for name in QUANTITIES:
             one, other = self.heeded[name], self.without[name]
             if one is not None:
-                without = "" if other is None else f"; without them {other}"
-                said.append(f"Where they are heeded, {one} {sought.quantities[name]}{without}.")
+                without = "" if other is None else f"; without them: {other}"
+                said.append(f"{sought.quantities[name][0]} with judges: {one}{without}.")
         return said if self.checks else [*said, NO_CHECKS]
 
     def to_dict(self) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from actc.data.calibration import Sources
 from actc.data.deliver import write_beside
 from actc.data.files import write_triples
 from actc.decide.calibrate import describe_calibration
-from actc.decide.decision_table import DECISIONS, decision_columns, write_decisions
-from actc.decide.held import held_columns
+from actc.decide.decision_table import DECISIONS, decision_columns, excluded_columns, write_decisions
 from actc.decide.list_test import Demand
 from actc.decide.pick import pick_next
 from actc.errors import OptionError
@@ -66,14 +65,14 @@ def export_session(
     thresholds: str | Path | None = None,
     accepted: str | Path | None = None,
     label_studio: str | Path | None = None,
-    held: str | Path | None = None,
+    excluded: str | Path | None = None,
     count: int = 100,
     precision: float | None = None,
     confidence: float = 0.9,
 ) -> list[tuple[int, str, Path]]:
     """Write whatever has a path, as ``actc export`` does; return how many of what went where.
 
-    With thresholds, accepted or held triples the decisions on all candidates go into the session's folder, too:
+    With thresholds, accepted or excluded triples the decisions on all candidates go into the session's folder, too:
     ``decisions.parquet``.
 
     Parameters
@@ -89,18 +88,18 @@ def export_session(
         The accepted triples: .tsv, .csv or .parquet.
     label_studio : path, optional
         The next ``count`` triples as Label Studio's tasks: .json.
-    held : path, optional
-        What constraints held back, and why: .tsv, .csv or .parquet.
+    excluded : path, optional
+        What constraints exclude, and why: .tsv, .csv or .parquet.
     precision, confidence : float
         Promise this share of true triples among those that the method accepts, with this confidence; pooled methods
         only.
     """
-    if not any((labels, history, thresholds, accepted, label_studio, held)):
+    if not any((labels, history, thresholds, accepted, label_studio, excluded)):
         raise OptionError(
-            "Say what to export: --labels, --history, --thresholds, --accepted, --held or --label-studio."
+            "Say what to export: --labels, --history, --thresholds, --accepted, --excluded or --label-studio."
         )
-    files = (labels, history, thresholds, accepted, label_studio, held)
-    labels, history, thresholds, accepted, label_studio, held = (Path(file) if file else None for file in files)
+    files = (labels, history, thresholds, accepted, label_studio, excluded)
+    labels, history, thresholds, accepted, label_studio, excluded = (Path(file) if file else None for file in files)
     demand = None if precision is None else Demand(precision, confidence)
     written: list[tuple[int, str, Path]] = []
     # All files take their names at the end, or none does.
@@ -113,19 +112,19 @@ def export_session(
             written.append((write_labels(session, beside(labels)), "labels", labels))
         if history:
             written.append((write_history(session, beside(history)), "judgements", history))
-        if not (thresholds or accepted or label_studio or held):
+        if not (thresholds or accepted or label_studio or excluded):
             return written
         opened = find_case(session, demand)
-        if (thresholds or accepted or held) and os.access(session.folder, os.W_OK):  # an archive stays as it is
+        if (thresholds or accepted or excluded) and os.access(session.folder, os.W_OK):  # an archive stays as it is
             write_session_decisions(opened, beside(session.folder / DECISIONS))
         if thresholds:
             written.append((write_thresholds(opened, beside(thresholds), thresholds), "thresholds", thresholds))
         if accepted:
             written.append((write_accepted(opened, beside(accepted)), sought_in(session.settings).found, accepted))
-        if held:
-            columns = held_columns(opened.case)
-            write_triples(beside(held), columns)
-            written.append((len(columns["why"]), "triples held back", held))
+        if excluded:
+            columns = excluded_columns(opened.case)
+            write_triples(beside(excluded), columns)
+            written.append((len(columns["why"]), "excluded triples", excluded))
         if label_studio:
             tasks = next_tasks(opened, count)
             written.append((write_label_studio(session, beside(label_studio), tasks), "tasks", label_studio))

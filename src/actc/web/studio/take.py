@@ -39,7 +39,7 @@ AS_THEY_ARE = {
     "report.json": "the report's numbers",
     "doubtful.tsv": "the doubtful facts, the most doubtful first",
     "undecided.tsv": "candidates that are still in doubt",
-    "held.tsv": "what constraints held back, and why",
+    "excluded.tsv": "what constraints exclude, and why",
     "answers.tsv": "all that was ever said about this graph",
     "thresholds.json": "the cuts, to decide on other candidates",
     "decisions.parquet": "all decisions, with reasons and guarantees",
