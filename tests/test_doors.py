@@ -28,6 +28,7 @@ from actc.data.triples import Annotations, ScoredTriples
 from actc.decide.calibrate import describe_calibration
 from actc.decide.case import FOLDS, Case
 from actc.decide.decision_table import DECISIONS, PRECISIONS
+from actc.decide.estimate import Share
 from actc.decide.list_test import Demand
 from actc.errors import OptionError
 from actc.graph.formats import read_graph
@@ -266,6 +267,7 @@ def check_doors(session, out) -> dict:
     assert interval_of(out / "session.json") == pytest.approx(interval_of(out / "thresholds.json"), abs=1e-9)
     count, page = counts.pop(), " ".join((out / "r.html").read_text().split())
     assert f"{count:,} of {len(POOL)}" in page
+    assert str(Share(*interval_of(out / "session.json"))) in page
     check_numbers(session, out, reports[0], printed)
     return accepted
 
@@ -273,7 +275,7 @@ def check_doors(session, out) -> dict:
 def check_numbers(session, out, report, printed) -> None:
     """Hold every door to one precision with its interval, one recall, the same counts and the same base."""
     middle, low, high = interval_of(out / "session.json")
-    shown = f"{middle:.1%} ({low:.1%} to {high:.1%})"
+    shown = str(Share(middle, low, high))
     assert printed["decide"].count(shown) == 1
     assert shown in printed["report"]
     case = find_case(session).case
@@ -469,10 +471,11 @@ def check_completion(out, lines) -> None:
     assert f"{len(accepted)} accepted" in lines[0]
     low, middle, high = report["accepted_precision"]
     assert [middle, low, high] == pytest.approx(interval_of(out / "r.json"))
-    assert f"{middle:.0%} (90% interval: {low:.0%} to {high:.0%})" in lines[1]
+    precision = f"Precision of the accepted facts: {Share(middle, low, high)}."
+    assert precision in lines[1]
     assert f"{len(accepted)} of {report['candidates']} candidates are accepted" in " ".join(page.split())
-    tile = page[page.index("of the accepted are true") - 200 :]
-    assert all(f"{100 * share:.0f}" in tile for share in (low, middle, high))
+    assert precision in page
+    assert precision in (out / "report.md").read_text()
 
 
 @pytest.mark.parametrize("oracle", [True, False])

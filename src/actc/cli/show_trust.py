@@ -19,7 +19,7 @@ def print_report(report: Report, written: Sequence[Path]) -> None:
     first, *others = report.sentences()
     screen.print(Text(first))
     for name, (title, _) in goal.quantities.items():
-        screen.print(f"  {title:<10}{report.quality[name] or '–'}")
+        screen.print(f"  {title:<16}{report.quality[name] or '–'}")
     others = others[1:] if report.quality["precision"] else others  # the table has it
     screen.print(*map(Text, (*others, *report.session)), "", sep="\n")
     screen.print(*map(Text, report.judges), sep="\n", end="\n\n" if report.judges else "")

@@ -45,6 +45,7 @@ class Sought:
             "recall": ("Recall", f"of the {self.true} {self.things} are {self.accepted}"),
             "accuracy": ("Accuracy", "of all decisions are right"),
             "f1": ("F1", "harmonic mean of precision and recall"),
+            "true_share": (f"{self.true.capitalize()} {self.things}", f"of all {self.things} are {self.true}"),
         }
 
 
