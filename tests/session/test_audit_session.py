@@ -90,7 +90,7 @@ def test_it_is_over_when_the_target_is_certified_and_goes_on_when_an_answer_is_t
     ada = audit.annotator("ada")
     assert 3 < len(asked) < 40
     assert what_is_left(audit, ada) == "certified"
-    assert picture(audit)["advice"].endswith("Certified: at least 0.5 of the accepted triples are true.")
+    assert picture(audit)["advice"].endswith("Certified: at least 0.5 of the accepted facts are true.")
     audit.record(ada, [Judgement("undo", None, "u")])
     AuditPlanner(audit).step()
     assert audit.ask(ada) != []

@@ -270,8 +270,8 @@ def test_a_report_says_what_judges_bought(session, tmp_path):
     assert found.judges[0].weight > 1
     written = actc.write_report(session.folder, tmp_path / "report.html", json_out=tmp_path / "report.json")
     assert f"Judges turn {found.turned} decisions round." in written.judges
-    assert any(line.startswith("Where they are heeded, ") and "; without them " in line for line in written.judges)
-    assert "What machine judges brought" in (tmp_path / "report.html").read_text()
+    assert any(line.startswith("Accuracy with judges: ") and "; without them: " in line for line in written.judges)
+    assert "What machine judges added" in (tmp_path / "report.html").read_text()
     assert '"turned"' in (tmp_path / "report.json").read_text()
 
 
