@@ -139,7 +139,7 @@ class Person:
             due, number = due + EACH / len(self.acts), number + 1
 
 
-def create_studio_folder(folder: Path, size: int, answers: int, annotators: int) -> list[str]:
+def prepare(folder: Path, size: int, answers: int, annotators: int) -> list[str]:
     """Start a session and put answers into it; return the annotators' names."""
     write_candidates(folder / "candidates.parquet", size)
     session = start_session(folder / "session", folder / "candidates.parquet", Settings(budget=size, overlap=0.1))
@@ -249,7 +249,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("benchmarks/people/crowd.csv"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        names = create_studio_folder(Path(folder), options.size, options.answers, options.annotators)
+        names = prepare(Path(folder), options.size, options.answers, options.annotators)
         crowd = measure(Path(folder), names, options.size, options.answers, options.seconds, options.burn)
     new = not options.out.exists()
     with open(options.out, "a", newline="", encoding="utf-8") as file:

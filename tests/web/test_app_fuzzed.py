@@ -51,7 +51,7 @@ def served(tmp_path_factory):
     session = start_session(folder / "session", folder / "scores.parquet", Settings(overlap=0.5))
     session.add_annotator("ada")
     app = create_app(session)
-    app.state.pages.paces.burst = app.state.paces.rate = 1e9
+    app.state.pages.paces.burst = app.state.pages.paces.rate = 1e9
     return session, app
 
 

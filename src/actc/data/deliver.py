@@ -260,9 +260,9 @@ def _is_own_folder(place: Path) -> bool:
 
 
 def open_lock(path: Path) -> IO[str]:
-    """Open a file to lock, made where it is missing; a link is refused: it may lead to somebody's file."""
-    no_link = getattr(os, "O_NOFOLLOW", 0)
-    return open(path, "a", encoding="ascii", opener=lambda name, flags: os.open(name, flags | no_link, 0o666))
+    """Open a file to lock, made where it is missing; a link may lead to somebody's file, a pipe waits: both refused."""
+    refused = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    return open(path, "a", encoding="ascii", opener=lambda name, flags: os.open(name, flags | refused, 0o666))
 
 
 def try_to_lock(file: IO[str]) -> bool | None:

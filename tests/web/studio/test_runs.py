@@ -68,7 +68,7 @@ def test_a_run_waits_for_its_turn_and_may_be_cancelled_before_it(studio):
 
 @pytest.mark.long
 def test_a_cancelled_run_ends_with_all_its_processes_and_goes_on_when_it_is_told_to(studio):
-    project = add_sample(create_project(studio, "Words")).change(goal="complete")
+    project = add_sample(create_project(studio, "Words")).change({"goal": "complete"})
     words = ["actc", "complete", "files/words.tsv.gz", "--budget", "10", "--out", "result"]
     with Turns(studio, 1):
         run = add_run(project.folder, "go", [words])
