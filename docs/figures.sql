@@ -96,6 +96,12 @@ max(brier) FILTER (method = 'actc-lr-rndm'), max(error) FILTER (method = 'global
 -- docs/pooled.md: take {:.0f} to {:.0f} ms on one core
 SELECT min(least(labels_11, labels_101, labels_1001)), max(greatest(labels_11, labels_101, labels_1001)) FROM 'benchmarks/pooled/cost.csv';
 
+-- What one number of the priors changes, on the mean of all graphs and budgets.
+CREATE VIEW trials AS SELECT t.trial, avg(t.accuracy - s.accuracy) AS difference FROM 'benchmarks/real/choices.csv' t
+JOIN 'benchmarks/real/choices.csv' s USING (graph, budget) WHERE s.trial = 'shipped' AND t.trial <> 'shipped' GROUP BY t.trial;
+-- docs/pooled.md: no change brings more than {:.2f} points of accuracy. Without the valleys {:.2f} points are lost, without the features in the intercept {:.2f}
+SELECT max(difference), -min(difference) FILTER (trial = 'VALLEY_ANSWERS=0'), -min(difference) FILTER (trial = 'FEATURES_INTERCEPT=0') FROM trials;
+
 -- Trust: audits.
 -- docs/trust.md: | {} | {:.1f}% | {:,} | {:.0f} | {:.1f}% |
 SELECT facts, 100 * truth, runs, answers, 100 * held FROM 'benchmarks/real/audit.csv';
@@ -235,3 +241,11 @@ split AS (SELECT split_part(variant, ',', 1) AS kind, variant LIKE '% all' AS ev
 split_part(pair, '/', 1)::DOUBLE AS accuracy, split_part(pair, '/', 2)::DOUBLE AS f1 FROM cells)
 SELECT max(greatest(abs(a.accuracy - b.accuracy), abs(a.f1 - b.f1))) FROM split a JOIN split b USING (kind, budget)
 WHERE a.everything AND NOT b.everything;
+
+-- benchmarks/scale/README.md: it grows {:.1f}-fold (file) and {:.1f}-fold (folder)
+SELECT max(seconds) FILTER (what = 'decide-file' AND rows = 200_000_000) / max(seconds) FILTER (what = 'decide-file' AND rows = 20_000_000),
+max(seconds) FILTER (what = 'decide-folder' AND rows = 200_000_000) / max(seconds) FILTER (what = 'decide-folder' AND rows = 20_000_000) FROM scale;
+-- benchmarks/scale/README.md: Spark took {:.0f} s and DuckDB {:.1f} s
+SELECT max(seconds) FILTER (engine = 'spark'), max(seconds) FILTER (engine = 'duckdb') FROM 'benchmarks/scale/engines.csv';
+-- benchmarks/scale/README.md: starts in {:.1f} s. Then a refit takes {:.2f} s at first and 0.01 s later, the next pick {:.2f} s, a round of the planner with everything that the page shows {:.2f} s; peak {:.2f} GB
+SELECT start_seconds, refit_seconds, pick_seconds, plan_seconds, peak_mb / 1000 FROM 'benchmarks/scale/pool.csv';
