@@ -110,7 +110,7 @@ def test_the_page_says_why_facts_were_accepted_and_what_to_run_next(folder, tmp_
     page = (tmp_path / "out" / "report.html").read_text()
     assert tmp_path / "out" / "report.html" in completed.files
     assert "Why they were accepted" in page
-    assert "<th scope=\"col\">reasons</th>" in page
+    assert '<th scope="col">reasons</th>' in page
     assert completed.lines[-1].startswith("Next: actc ")
     command = completed.lines[-1].removeprefix("Next: ")
     assert (tmp_path / "out" / "report.md").read_text().splitlines()[2] == f"Next: `{command}`"
