@@ -9,8 +9,8 @@ import click
 
 from actc.bench.plans import DRAWS
 from actc.cli.main import commands
+from actc.data.answers import SELECTIONS
 from actc.data.metrics import METRICS
-from actc.data.triples import SELECTIONS
 from actc.decide.case import BY, CONSTRAINT
 from actc.methods.choose_thresholds import OBJECTIVES
 from actc.methods.classifiers import ESTIMATORS

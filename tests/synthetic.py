@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from actc import Annotations, ScoredTriples
+from actc import ScoredTriples
+from actc.data.answers import Annotations, Answers
+from actc.data.triples import encode_columns
 from actc.methods.named import METHODS
 
 
@@ -27,3 +29,8 @@ def fit_on_random(pool, labels, count: int, seed: int = 0):
     rows = np.random.default_rng(seed).permutation(len(pool))[:count]
     annotations = Annotations(rows, labels[rows]).drawn_at_random(pool)
     return METHODS["pooled-rndm"].fit(pool, annotations).draws, annotations
+
+
+def answers_by(heads, relations, tails, labels, who, probability):
+    """Return answers that decide, each with who decided and P(true), as thresholds.json has them."""
+    return Answers(encode_columns(heads, relations, tails), np.array(labels), np.array(probability, float), who=who)

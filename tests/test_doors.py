@@ -21,10 +21,11 @@ from click.testing import CliRunner
 import actc
 from actc.cli.main import commands
 from actc.complete.run import run_completion
+from actc.data.answers import Annotations, Answers
 from actc.data.calibration import Calibration, Sources
 from actc.data.constraints import Constraint, Constraints
-from actc.data.files import read_annotations, read_scored, write_scored, write_triples
-from actc.data.triples import Annotations, ScoredTriples
+from actc.data.files import read_scored, write_scored, write_triples
+from actc.data.triples import ScoredTriples
 from actc.decide.calibrate import describe_calibration
 from actc.decide.case import FOLDS, Case
 from actc.decide.decision_table import DECISIONS, PRECISIONS
@@ -417,7 +418,7 @@ def test_how_each_was_asked_is_the_same_in_the_store_and_in_the_labels_read_back
     session.close()
     time.sleep(1.1)  # what is brought in later was said before
     run("export", people, "--labels", tmp_path / "labels.tsv", "--history", tmp_path / "history.jsonl")
-    again = read_annotations(tmp_path / "labels.tsv", POOL)
+    again = Answers.read(tmp_path / "labels.tsv").on(POOL)
     assert again.rows.tolist() == stored.rows.tolist()
     for name in ("labels", "selection", "sampling_frame", "who", "when"):
         assert getattr(again, name).tolist() == getattr(stored, name).tolist()
@@ -448,7 +449,7 @@ def test_an_oracle_every_door_accepts_the_same_triples_by_the_same_hands(folder,
     assert len(table) == len(triples_of(out / "candidates.parquet"))
     report = json.loads((out / "report.json").read_text())
     sources = Calibration.read(out / "thresholds.json").sources
-    answers = read_annotations(sources.labels, read_scored(out / "candidates.parquet")[0])
+    answers = Answers.read(sources.labels).on(read_scored(out / "candidates.parquet")[0])
     assert set(answers.who) == {"oracle"}
     labels = pd.read_parquet(sources.labels)
     frame = actc.accept_triples(read_scored(out / "candidates.parquet")[0], labels, method=report["method"])

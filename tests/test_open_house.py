@@ -14,9 +14,10 @@ import pytest
 from click.testing import CliRunner
 
 import actc
-from actc import Annotations, Calibrator, convert_graph, run_experiment, start_session
+from actc import Calibrator, convert_graph, run_experiment, start_session
 from actc.bench.cells import Cell
 from actc.cli.main import commands
+from actc.data.answers import Annotations
 from actc.data.files import write_scored, write_triples
 from actc.data.metrics import METRICS
 from actc.graph.formats import FORMATS, GraphFormat, read_graph

@@ -72,7 +72,7 @@ def test_an_audit_and_an_import_by_function(home, tmp_path):
 
 def test_tables_in_memory_do_wherever_files_do(home):
     pool, labels, _ = make_truth(600, 3)
-    tables = actc.calibrate(pool, actc.Annotations(np.arange(80), labels[:80]))
+    tables = actc.calibrate(pool, actc.Answers.of(pool, np.arange(80), labels[:80]))
     files = actc.calibrate(home / "scores.tsv", home / "labels.tsv")
     assert tables.thresholds.cuts.tolist() == files.thresholds.cuts.tolist()
     assert tables.curves.probabilities.tolist() == files.curves.probabilities.tolist()

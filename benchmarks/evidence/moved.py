@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.data.answers import Annotations
 from actc.data.files import read_scored
-from actc.data.triples import Annotations
 from actc.evidence.model import pieces_of
 from actc.evidence.reasons import Reasons
 from actc.evidence.score import TriplesWithEvidence

@@ -19,7 +19,7 @@ import pandas as pd
 from run import find_cells
 
 from actc.bench.cells import Cell
-from actc.data.triples import Annotations
+from actc.data.answers import Annotations
 from actc.decide.case import Case
 from actc.methods.named import METHODS
 

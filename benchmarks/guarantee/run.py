@@ -23,7 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from actc.bench.cells import Cell, load_cell, read_cell
-from actc.data.triples import Annotations, FloatArray, IntArray
+from actc.data.answers import Annotations
+from actc.data.triples import FloatArray, IntArray
 from actc.decide.list_test import Demand
 from actc.methods.named import METHODS
 from actc.session.oracle import ask_oracle

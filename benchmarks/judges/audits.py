@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from simulate import CELLS, read_pool, simulate_graded
 
-from actc.data.triples import Annotations
+from actc.data.answers import Annotations
 from actc.decide.audit import DESIGNS, assess, assess_with_guesses, draw_slice
 from actc.decide.case import Case
 

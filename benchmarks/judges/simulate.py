@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from actc.bench.cells import read_cell
-from actc.data.triples import Annotations, BoolArray, FloatArray, ScoredTriples
+from actc.data.answers import Annotations
+from actc.data.triples import BoolArray, FloatArray, ScoredTriples
 from actc.decide.case import Case
 from actc.decide.judge_answers import JudgeAnswers
 

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.data.answers import Annotations
 from actc.data.numeric import sigmoid
-from actc.data.triples import Annotations, ScoredTriples
+from actc.data.triples import ScoredTriples
 from actc.methods.named import METHODS
 from actc.methods.pooled.features import prepare_pool
 

@@ -23,7 +23,8 @@ from actc.bench.cells import Cell, load_cell
 from actc.bench.plans import PAPER_BUDGETS, draw_orders
 from actc.bench.rows import COLUMNS, Row
 from actc.bench.runs import run_experiment
-from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray
+from actc.data.answers import Annotations
+from actc.data.triples import BoolArray, FloatArray, IntArray
 from actc.methods.named import METHODS, Method, finds_cuts
 from actc.methods.pooled.features import prepare_pool
 

@@ -19,9 +19,9 @@ import numpy as np
 
 from actc.complete.check_ask import Doubtful, ask_about, find_doubtful
 from actc.complete.check_doubt import doubt_facts
-from actc.data.answers import Answers
+from actc.data.answers import Annotations, Answers
 from actc.data.numeric import sigmoid
-from actc.data.triples import Annotations, BoolArray, FloatArray, ScoredTriples
+from actc.data.triples import BoolArray, FloatArray, ScoredTriples
 from actc.decide.list_test import Demand
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
@@ -48,7 +48,7 @@ def read_dbpedia(folder: Path) -> tuple[Graph, Answers]:
 def run(name: str, doubtful: Doubtful, answers: Answers, budget: int, repeat: int) -> dict[str, object]:
     """Ask, and measure on the judged facts that were not asked about."""
     facts = doubtful.facts
-    judged, _ = answers.among(facts)
+    judged = answers.on(facts)
     wrong = np.zeros(len(facts), dtype=np.bool_)
     wrong[judged.rows] = ~judged.labels
     rows = np.sort(judged.rows)

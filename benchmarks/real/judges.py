@@ -18,8 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.data.answers import Annotations
 from actc.data.metrics import brier
-from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.decide.case import Case
 from actc.decide.judge_answers import JudgeAnswers
 

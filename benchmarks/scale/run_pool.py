@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from make_candidates import make_candidates, make_thresholds
 
-from actc.data.triples import Annotations
+from actc.data.answers import Annotations
 from actc.methods.named import METHODS
 from actc.session import Judgement, Settings, start_session
 from actc.session.plan import Planner

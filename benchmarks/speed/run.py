@@ -15,9 +15,10 @@ from time import perf_counter
 
 import numpy as np
 
-from actc import METHODS, Annotations
+from actc import METHODS
 from actc.bench.cells import Cell, load_cell
 from actc.bench.plans import PAPER_BUDGETS, draw_orders
+from actc.data.answers import Annotations
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

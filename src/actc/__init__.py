@@ -6,7 +6,7 @@ The method in ten lines: a model gives every candidate triple a score; bigger is
     calibrator = Calibrator("actc-lr-rndm", random_state=0)
     rows = calibrator.select(50, pool)                      # 1 select: these, please
     labels = [a_person_says(*pool.triple(row)) for row in rows]
-    calibrator.fit(pool, Annotations(rows, labels))         # 2 estimate the others, 3 choose thresholds
+    calibrator.fit(pool, Answers.of(pool, rows, labels))    # 2 estimate the others, 3 choose thresholds
     accepted = calibrator.predict(candidates)               # true where score >= its relation's threshold
 
 And whatever a command does, a function does: ``actc calibrate scores.tsv --labels labels.tsv`` is
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from actc.complete.check_run import check_graph
     from actc.complete.propose import propose_candidates
     from actc.complete.run import complete_graph
-    from actc.data.triples import Annotations, ScoredTriples
+    from actc.data.answers import Answers
+    from actc.data.triples import ScoredTriples
     from actc.decide.calibrate import calibrate
     from actc.decide.decide_candidates import decide_candidates
     from actc.decide.find_constraints import find_constraints
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METHODS",
-    "Annotations",
+    "Answers",
     "Calibrator",
     "ScoredTriples",
     "Session",
@@ -86,7 +87,8 @@ _MODULES = {
     "actc.complete.check_run": "check_graph",
     "actc.complete.propose": "propose_candidates",
     "actc.complete.run": "complete_graph",
-    "actc.data.triples": "Annotations ScoredTriples",
+    "actc.data.answers": "Answers",
+    "actc.data.triples": "ScoredTriples",
     "actc.decide.find_constraints": "find_constraints",
     "actc.decide.decide_candidates": "decide_candidates",
     "actc.evidence.from_files": "add_evidence",

@@ -15,8 +15,8 @@ import pytest
 
 from actc import METHODS
 from actc.bench.runs import run_experiment
+from actc.data.answers import Annotations
 from actc.data.metrics import accuracy, f1
-from actc.data.triples import Annotations
 from actc.methods.groups import DecisionSets, Groups
 
 # method: average, then l = 1, 10, 50, 1000: accuracy and F1 in %

@@ -7,7 +7,7 @@ import pytest
 
 from actc.complete.check_ask import ask_about, find_doubtful
 from actc.complete.check_doubt import doubt_facts, expect_share, infer_kinds
-from actc.data.triples import Annotations
+from actc.data.answers import Annotations
 from actc.decide.list_test import Demand
 from actc.errors import TableError
 from actc.evidence.plant import KINDS, Planted, make_errors, replace_end, replace_relation, replace_seen

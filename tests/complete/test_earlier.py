@@ -18,7 +18,7 @@ from actc.complete.plan import RunConfig
 from actc.complete.run import run_completion
 from actc.data.answers import Answers
 from actc.data.files import write_triples
-from actc.data.triples import Annotations, ScoredTriples, encode_columns
+from actc.data.triples import ScoredTriples, encode_columns
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.session import Judgement, Session
@@ -61,7 +61,7 @@ def test_a_grown_graph_uses_earlier_answers_asks_new_questions_and_says_what_cha
     assert (first["judged"], report["judged"]) == (15, 30)
     said = Answers.read(out / "answers.tsv")
     assert len(said) == 30
-    assert (said.annotations.who == "oracle").all()
+    assert (said.who == "oracle").all()
     since = report["since"]
     old, new = triples_of(out / "earlier" / "1" / "accepted.tsv"), triples_of(out / "accepted.tsv")
     assert since["accepted_added"] == len(new - old)
@@ -76,8 +76,8 @@ def test_a_grown_graph_uses_earlier_answers_asks_new_questions_and_says_what_cha
 def test_only_draws_from_the_candidates_of_this_run_prove_something(twice):
     out, _, _ = twice
     earlier, judged = Answers.read(out / "earlier" / "1" / "answers.tsv"), Answers.read(out / "judged.parquet")
-    assert earlier.annotations.has_inclusion_probability.all()
-    assert (judged.annotations.has_inclusion_probability == ~earlier.triples.contains(judged.triples)).all()
+    assert earlier.has_inclusion_probability.all()
+    assert (judged.has_inclusion_probability == ~earlier.triples.contains(judged.triples)).all()
 
 
 def test_the_same_command_once_more_changes_nothing(twice, world):
@@ -193,8 +193,8 @@ def test_a_graph_that_was_fed_back_keeps_what_people_called_true_as_lessons(worl
     assert not triples_of(out / "accepted.tsv") & triples_of(tmp_path / "fed.tsv")
     judged = Answers.read(out / "judged.parquet")
     again = before.triples.contains(judged.triples)
-    assert not judged.annotations.has_inclusion_probability[again].any()
-    assert judged.annotations.has_inclusion_probability[~again].all()
+    assert not judged.has_inclusion_probability[again].any()
+    assert judged.has_inclusion_probability[~again].all()
     assert any("they teach the method, and prove nothing" in line for line in completed.lines)
     assert report["triples_after"] == len(triples_of(out / "graph.tsv"))
 
@@ -250,13 +250,12 @@ def test_only_the_last_run_s_large_files_are_kept(world, tmp_path):
 POOL = ScoredTriples.from_columns("abcdefgh", "rrrrssss", "stuvwxyz", np.arange(8.0))
 
 
-def test_answered_candidates_that_may_not_be_asked_about_now_stand_last_and_earlier_answers_prove_nothing():
+def test_answered_candidates_that_may_not_be_asked_about_now_stand_last():
     old = POOL.take([6, 4, 2, 0])
-    said = Annotations([0, 2], [True, False], "random", "pool", 0.25, 4)
-    found = Earlier(Answers.of(old, said)).carry(POOL, np.array([0, 4, 6]))
-    assert found.rows.tolist() == [0, 4, 6, 2]
-    assert found.answers.rows.tolist() == [2, 3]
-    assert not found.answers.has_inclusion_probability.any()
+    said = Answers.of(old, [0, 2], [True, False], selection="random", sampling_frame="pool", inclusion_probability=0.25)
+    rows = Earlier(said).carry(POOL, np.array([0, 4, 6]))
+    assert rows.tolist() == [0, 4, 6, 2]
+    assert said.on(POOL.take(rows)).rows.tolist() == [2, 3]
 
 
 def test_changes_are_counted_and_said():
@@ -281,7 +280,7 @@ def test_facts_that_were_called_false_are_taken_out_of_the_next_graph_too(world,
     asked = RunConfig(tmp_path / "old.tsv", out, oracle=world / "truth.tsv", budget=30, check=True)
     run_completion(asked)
     said = Answers.read(out / "answers.tsv")
-    false = {said.triples.triple(row) for row in range(len(said)) if not said.annotations.labels[row]} & set(wrong)
+    false = {said.triples.triple(row) for row in range(len(said)) if not said.labels[row]} & set(wrong)
     assert false
     assert not false & truth
     run_completion(RunConfig(tmp_path / "new.tsv", out, budget=0, check=True))
@@ -294,7 +293,7 @@ def test_words_of_several_at_once_are_all_kept_and_one_can_be_taken_back(tmp_pat
     with ThreadPoolExecutor(6) as many:
         list(many.map(lambda triple: keep_word(tmp_path, triple, triple != triples[0], "owner"), triples))
     said = read_answers(tmp_path)
-    assert {said.triples.triple(row): bool(said.annotations.labels[row]) for row in range(len(said))} == {
+    assert {said.triples.triple(row): bool(said.labels[row]) for row in range(len(said))} == {
         triple: triple != triples[0] for triple in triples
     }
     keep_word(tmp_path, triples[3], None, "owner")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from actc import Annotations, Calibrator
+from actc import Calibrator
 from actc.complete.candidates import CandidateSearch, Wanted, write_candidates
 from actc.complete.pykeen import (
     PykeenScorer,
@@ -23,6 +23,7 @@ from actc.complete.pykeen import (
 )
 from actc.complete.pykeen import score_triples as score_with_result
 from actc.complete.score_triples import score_triples
+from actc.data.answers import Annotations
 from actc.data.files import read_scored
 from actc.errors import ActcError, FileError, OptionError
 from actc.graph.graph import Graph

@@ -6,10 +6,11 @@ import shutil
 import numpy as np
 import pytest
 
-from actc import Annotations
-from actc.data.calibration import Calibration, Counts, Exceptions, Promised, Sources
+from actc.data.answers import Annotations
+from actc.data.calibration import Calibration, Counts, Promised, Sources
 from actc.data.triples import Thresholds
 from actc.errors import FileError
+from tests.synthetic import answers_by
 
 
 @pytest.fixture
@@ -74,11 +75,11 @@ def test_a_file_that_is_no_thresholds_file_is_refused(tmp_path, content, sentenc
 def test_everything_that_was_written_is_read_back(tmp_path, thresholds, pool):
     sources = Sources(tmp_path / "a" / "scores.tsv", tmp_path / "labels.tsv", picks="random")
     promise = Promised(0.8, 0.9, None, ("r1",))
-    words = Exceptions(["a", "b"], ["r0", "r1"], ["x", "ü"], [True, False], ["person", "judges"], [1.0, 0.3])
+    words = answers_by(["a", "b"], ["r0", "r1"], ["x", "ü"], [True, False], ["person", "judges"], [1.0, 0.3])
     more = {"sources": sources, "promise": promise, "exceptions": words}
     write(tmp_path / "t.json", thresholds, pool, transform={"mean": 1.5}, **more)
     again = Calibration.read(tmp_path / "t.json")
-    assert vars(again.exceptions) == vars(words)
+    assert again.exceptions.to_frame().equals(words.to_frame())
     assert (again.sources, again.promise, again.transform) == (sources, promise, {"mean": 1.5})
     accepted = np.bincount(pool.relations[thresholds.decide(pool)], minlength=3)
     assert again.counts.accepted.tolist() == accepted.tolist()
@@ -88,17 +89,17 @@ def test_everything_that_was_written_is_read_back(tmp_path, thresholds, pool):
 
 
 def test_a_word_without_a_probability_is_written_as_strict_json_and_read_back(tmp_path, thresholds, pool):
-    words = Exceptions(["a"], ["r0"], ["x"], [True], ["person"], [np.nan])
+    words = answers_by(["a"], ["r0"], ["x"], [True], ["person"], [np.nan])
     write(tmp_path / "t.json", thresholds, pool, exceptions=words)
     json.loads((tmp_path / "t.json").read_text(), parse_constant=lambda word: pytest.fail(word))
     assert np.isnan(Calibration.read(tmp_path / "t.json").exceptions.probability).all()
 
 
 @pytest.mark.parametrize(
-    "damage", [{"accepted": []}, {"heads": 3}, {"accepted": ["no"]}, {"probability": ["much"]}, {"tails": [None]}]
+    "damage", [{"accepted": []}, {"head": 3}, {"accepted": ["no"]}, {"probability": ["much"]}, {"tail": [None]}]
 )
 def test_damaged_words_are_said_in_a_sentence(tmp_path, thresholds, pool, damage):
-    words = Exceptions(["a"], ["r0"], ["x"], [True], ["person"], [1.0])
+    words = answers_by(["a"], ["r0"], ["x"], [True], ["person"], [1.0])
     write(tmp_path / "t.json", thresholds, pool, exceptions=words)
     content = json.loads((tmp_path / "t.json").read_text())
     content["exceptions"] |= damage

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from actc import Annotations, Calibrator
+from actc import Calibrator
+from actc.data.answers import Annotations
 from actc.data.calibration import Calibration, Sources
 from actc.data.curves import Curves, look_up_few, round_digits, tabulate_curves
 from actc.data.numeric import sigmoid

@@ -9,7 +9,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from actc.data.files import read_annotations, read_scored, read_triples, write_triples
+from actc.data.answers import Answers
+from actc.data.files import read_scored, read_triples, write_triples
 from actc.data.parts import find_candidates, read_candidates
 from actc.data.triples import ScoredTriples, Thresholds
 from actc.decide.decide_candidates import decide_candidates
@@ -95,7 +96,7 @@ def test_an_empty_name_in_parquet_is_refused(tmp_path: Path) -> None:
 def test_labels_as_wn11_writes_them_are_read(tmp_path: Path) -> None:
     pool = ScoredTriples.from_columns("ab", "rr", "xy", [0.1, 0.9])
     (tmp_path / "dev.txt").write_text("a\tr\tx\t-1\nb\tr\ty\t1\n")
-    assert read_annotations(tmp_path / "dev.txt", pool).labels.tolist() == [False, True]
+    assert Answers.read(tmp_path / "dev.txt").on(pool).labels.tolist() == [False, True]
 
 
 @pytest.mark.parametrize("header", ["", "head\trelation\ttail\tscore\n"])

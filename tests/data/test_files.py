@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actc.data import database
+from actc.data.answers import Answers
 from actc.data.constraints import Constraints
 from actc.data.deliver import write_beside
 from actc.data.files import (
@@ -17,7 +18,6 @@ from actc.data.files import (
     check_gzip,
     find_layout,
     open_text,
-    read_annotations,
     read_scored,
     write_scored,
     write_triples,
@@ -229,17 +229,15 @@ def test_a_folder_is_no_file(tmp_path):
 def test_annotations_are_found_in_the_pool(tmp_path, pool):
     relation = pool.triple(7)[1]
     path = put(tmp_path / "labels.tsv", f"h7\t{relation}\tt\ttrue\n")
-    annotations = read_annotations(path, pool)
+    annotations = Answers.read(path).on(pool)
     assert (annotations.rows.tolist(), annotations.labels.tolist()) == ([7], [True])
 
 
-def test_annotations_that_clash_or_are_unknown_are_refused_with_their_line(tmp_path, pool):
+def test_annotations_that_clash_are_refused_with_their_line(tmp_path, pool):
     relation = pool.triple(7)[1]
     clash = put(tmp_path / "clash.tsv", f"h7\t{relation}\tt\t1\nh7\t{relation}\tt\t0\n")
     with pytest.raises(FileError, match="line 2.*line 1"):
-        read_annotations(clash, pool)
-    with pytest.raises(FileError, match="line 1"):
-        read_annotations(put(tmp_path / "unknown.tsv", "h7\tr9\tt\t1\n"), pool)
+        Answers.read(clash).on(pool)
 
 
 def test_a_failed_write_leaves_what_was_there(tmp_path):

@@ -9,7 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from actc import Annotations, Calibrator, ScoredTriples, accept_triples, pick_triples
+from actc import Calibrator, ScoredTriples, accept_triples, pick_triples
+from actc.data.answers import Annotations, Answers
 from actc.data.frames import MANY, as_arrow, as_list, make_frame, read_optional
 from actc.errors import ActcError, ChoiceError, OptionError, RowError, TableError
 
@@ -82,7 +83,7 @@ def test_a_missing_name_in_a_long_frame_is_told_by_its_row(make):
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 def test_answers_are_found_in_the_pool_by_their_names(make):
     pool = ScoredTriples.from_frame(COLUMNS)
-    answers = Annotations.from_frame(pool, make({"Subject": ["c"], "predicate": ["r"], "object": ["é"], "label": [1]}))
+    answers = Answers.from_frame(make({"Subject": ["c"], "predicate": ["r"], "object": ["é"], "label": [1]})).on(pool)
     assert (answers.rows.tolist(), answers.labels.tolist()) == ([2], [True])
 
 
@@ -183,24 +184,23 @@ def test_of_a_lazy_frame_only_the_columns_that_are_needed_are_worked_out():
 @pytest.mark.parametrize("empty", [None, float("nan")])
 def test_a_row_without_a_label_is_not_answered(empty):
     pool = ScoredTriples.from_frame(COLUMNS)
-    said = Annotations.from_frame(
-        pool, {**COLUMNS, "label": [empty, True, 0], "inclusion_probability": [0.5, 0.25, 0.125]}
-    )
+    cells = {"label": [empty, True, 0], "inclusion_probability": [0.5, 0.25, 0.125]}
+    said = Answers.from_frame({**COLUMNS, **cells}).on(pool)
     assert (said.rows.tolist(), said.labels.tolist(), said.inclusion_probability.tolist()) == (
         [1, 2],
         [True, False],
         [0.25, 0.125],
     )
-    assert len(Annotations.from_frame(pool, {**COLUMNS, "label": [empty] * 3})) == 0
+    assert len(Answers.from_frame({**COLUMNS, "label": [empty] * 3}).on(pool)) == 0
 
 
 def test_labels_may_be_text_as_in_files_and_other_text_is_called_text():
     pool = ScoredTriples.from_frame(COLUMNS)
-    assert Annotations.from_frame(pool, {**COLUMNS, "label": ["1", "False", "0"]}).labels.tolist() == [1, 0, 0]
+    assert Answers.from_frame({**COLUMNS, "label": ["1", "False", "0"]}).on(pool).labels.tolist() == [1, 0, 0]
     with pytest.raises(RowError, match="'yes'.*1"):
-        Annotations.from_frame(pool, {**COLUMNS, "label": ["1", "yes", "0"]})
+        Answers.from_frame({**COLUMNS, "label": ["1", "yes", "0"]}).on(pool)
     with pytest.raises(RowError):
-        Annotations.from_frame(pool, {**COLUMNS, "label": [1, 2, 0]})
+        Answers.from_frame({**COLUMNS, "label": [1, 2, 0]}).on(pool)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actc import Annotations, ScoredTriples, calibrate
+from actc import ScoredTriples, calibrate
 from actc.cli.main import commands
-from actc.data.files import answer_columns, read_annotations, write_scored, write_triples
-from actc.data.triples import HOW, SELECTIONS
+from actc.data.answers import PROVENANCE, SELECTIONS, Annotations, Answers
+from actc.data.files import write_scored, write_triples
 from actc.errors import FileError, RowError
 from tests.synthetic import make_truth
 
@@ -30,17 +30,18 @@ WITHIN = st.sampled_from(("", "pool", "accepted", "rejected", "relation"))
 def answers(draw) -> Annotations:
     rows = draw(st.lists(st.integers(0, 11), min_size=1, unique=True))
     how = (st.sampled_from(SELECTIONS), WITHIN, CHANCES, st.integers(0, 99), WORDS, WORDS, st.integers(0, 3))
-    columns = [draw(st.lists(one, min_size=len(rows), max_size=len(rows))) for one in (st.booleans(), *how)]
-    return Annotations(np.array(rows), *columns)
+    labels, *columns = [draw(st.lists(one, min_size=len(rows), max_size=len(rows))) for one in (st.booleans(), *how)]
+    return Annotations(np.array(rows), labels, **dict(zip(PROVENANCE, columns, strict=True)))
 
 
-def assert_same(one: Annotations, two: Annotations) -> None:
-    for name in ("rows", "labels", *HOW):
+def assert_same(one: Answers, two: Answers) -> None:
+    assert (one.triples.rows_of(two.triples) == np.arange(len(two))).all()
+    for name in ("labels", *PROVENANCE):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 
 def columns_of(annotations: Annotations) -> dict:
-    return {**POOL.take(annotations.rows).columns(), **answer_columns(annotations)}
+    return annotations.about(POOL).columns()
 
 
 @pytest.mark.parametrize("name", ["answers.tsv", "answers.csv", "answers.tsv.gz", "answers.parquet"])
@@ -49,13 +50,13 @@ def columns_of(annotations: Annotations) -> dict:
 def test_answers_come_back_from_a_file_as_they_were(tmp_path_factory, name, given_answers):
     path = tmp_path_factory.mktemp("answers") / name
     write_triples(path, columns_of(given_answers))
-    assert_same(read_annotations(path, POOL), given_answers)
+    assert_same(Answers.read(path), given_answers.about(POOL))
 
 
 @given(answers(), st.sampled_from([pd.DataFrame, dict]))
 def test_answers_come_back_from_a_frame_as_they_were(given_answers, make):
     frame = make({**columns_of(given_answers), "inclusion_probability": given_answers.inclusion_probability})
-    assert_same(Annotations.from_frame(POOL, frame), given_answers)
+    assert_same(Answers.from_frame(frame), given_answers.about(POOL))
 
 
 def test_an_empty_cell_says_that_nobody_knows(tmp_path):
@@ -67,7 +68,7 @@ def test_an_empty_cell_says_that_nobody_knows(tmp_path):
     }
     frame = pd.DataFrame({**POOL.take([3, 5]).columns(), "label": [1, 0], **cells})
     frame.to_csv(tmp_path / "answers.csv", index=False)
-    for read in (Annotations.from_frame(POOL, frame), read_annotations(tmp_path / "answers.csv", POOL)):
+    for read in (Answers.from_frame(frame).on(POOL), Answers.read(tmp_path / "answers.csv").on(POOL)):
         assert (read.selection.tolist(), read.sampling_frame.tolist()) == (["given", "check"], ["", "accepted"])
         assert (read.has_inclusion_probability.tolist(), read.who.tolist()) == ([False, True], ["", "ann"])
 
@@ -81,15 +82,17 @@ def test_a_strange_way_to_ask_or_chance_is_one_sentence_with_its_line(tmp_path, 
     cell, words = STRANGE[column]
     fine = "h0\tr\tt0\t1\tcheck\t0.5\n"
     strange = f"h1\ts\tt1\t1\t{cell}\t0.5\n" if column == "selection" else f"h1\ts\tt1\t1\tcheck\t{cell}\n"
-    (tmp_path / "x.tsv").write_text("head\trelation\ttail\tlabel\tasked\tchance\n" + fine * (1 + again) + strange)
+    (tmp_path / "x.tsv").write_text(
+        "head\trelation\ttail\tlabel\tselection\tinclusion_probability\n" + fine * (1 + again) + strange
+    )
     with pytest.raises(FileError, match=rf"x.tsv, line {3 + again}.*{words}"):
-        read_annotations(tmp_path / "x.tsv", POOL)
+        Answers.read(tmp_path / "x.tsv").on(POOL)
 
 
 def test_a_chance_that_is_no_number_is_one_sentence_with_its_line(tmp_path):
-    (tmp_path / "x.tsv").write_text("head\trelation\ttail\tlabel\tchance\nh0\tr\tt0\t1\thalf\n")
+    (tmp_path / "x.tsv").write_text("head\trelation\ttail\tlabel\tinclusion_probability\nh0\tr\tt0\t1\thalf\n")
     with pytest.raises(FileError, match=r"line 2.*'half'"):
-        read_annotations(tmp_path / "x.tsv", POOL)
+        Answers.read(tmp_path / "x.tsv").on(POOL)
 
 
 @pytest.mark.parametrize(
@@ -101,10 +104,9 @@ def test_what_cannot_be_is_refused_in_memory_too(how):
 
 
 def test_answers_keep_how_they_were_asked_when_taken_and_put_together():
-    one = Annotations(
-        np.arange(3), np.ones(3), ["check", "gain", "given"], inclusion_probability=[0.5, 0.1, np.nan], who="ann"
-    )
-    two = Annotations(np.array([7]), np.zeros(1), who="ben")
+    draws = {"selection": ["check", "gain", "given"], "inclusion_probability": [0.5, 0.1, np.nan]}
+    one = Answers.of(POOL, np.arange(3), np.ones(3), **draws, who="ann")
+    two = Answers.of(POOL, np.array([7]), np.zeros(1), who="ben")
     both = one.plus(two)
     assert_same(both.take([0, 1, 2]), one)
     assert_same(both.first(3), one)
@@ -133,7 +135,7 @@ def test_labels_without_the_columns_teach_and_promise_nothing(files):
     found = calibrate(files / "scores.tsv", labels, precision=0.7)
     assert np.isinf(found.thresholds.cuts_and_default).all()
     assert (found.promise.least, found.counts.draws) == (None, 0)
-    assert {*found.exceptions.by} == {"person"}
+    assert {*found.exceptions.who} == {"person"}
     assert np.isfinite(calibrate(files / "scores.tsv", labels).thresholds.cuts).all()
     output = " ".join(said(files, "--precision", 0.7).split())
     assert " accept none " in output

@@ -15,13 +15,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actc.data.calibration import Calibration, Counts, Exceptions
+from actc.data.answers import Annotations, Answers
+from actc.data.calibration import Calibration, Counts
 from actc.data.curves import Curves
 from actc.data.database import parse_memory
 from actc.data.files import read_scored, write_triples
-from actc.data.triples import Annotations, ScoredTriples, Thresholds
+from actc.data.triples import ScoredTriples, Thresholds
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, ChoiceError, FileError, OptionError
+from tests.synthetic import answers_by
 
 THRESHOLDS = Thresholds(("knows", "likes"), np.array([0.5, -1.0]), 2.0, np.array([True, True]))
 
@@ -161,7 +163,7 @@ def test_probabilities_are_looked_up(tmp_path: Path, out: str, best: bool) -> No
     assert decided.accepted.tolist() == [1 if best else 2, 1, 1]
 
 
-WORDS = Exceptions(
+WORDS = answers_by(
     ["a", "a", "c", "x"],
     ["knows", "knows", "sees", "knows"],
     ["b", "c", "b", "y"],
@@ -172,7 +174,7 @@ WORDS = Exceptions(
 """A no to what would be accepted, a yes to what would not, a decision that judges turned, one that is no candidate."""
 
 
-def with_words(curves: Curves | None = None, words: Exceptions = WORDS) -> Calibration:
+def with_words(curves: Curves | None = None, words: Answers = WORDS) -> Calibration:
     pool = ScoredTriples.from_columns(["a", "a"], ["knows", "likes"], ["b", "c"], [0.0, 1.0])
     counts = Counts.of(pool, Annotations(), np.zeros(2, dtype=bool))
     return Calibration(THRESHOLDS, "pooled", {}, counts, curves=curves, exceptions=words)
@@ -207,7 +209,7 @@ def test_the_best_tail_is_the_one_somebody_called_true_and_never_one_called_fals
         ("f", "knows", "g", 3.0),
         ("f", "knows", "h", -9.0),  # called true: before what scores higher
     ]
-    words = Exceptions(["a", "f"], ["knows"] * 2, ["b", "h"], [False, True], ["person"] * 2, [0.0, 1.0])
+    words = answers_by(["a", "f"], ["knows"] * 2, ["b", "h"], [False, True], ["person"] * 2, [0.0, 1.0])
     candidates = write_candidates(tmp_path / "in.tsv", rows)
     decide_candidates(with_words(words=words), candidates, tmp_path / "out.tsv", keep_all=keep_all, best_only=True)
     accepted = [row for row in rows_of(tmp_path / "out.tsv") if not keep_all or row[5]]

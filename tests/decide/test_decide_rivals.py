@@ -6,7 +6,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from actc.data.calibration import Calibration, Counts, Exceptions
+from actc.data.answers import Answers
+from actc.data.calibration import Calibration, Counts
 from actc.data.constraints import Constraint, Constraints
 from actc.data.curves import KNOTS, Curves
 from actc.data.files import write_scored, write_triples
@@ -69,7 +70,7 @@ def files(tmp_path):
         write_triples(tmp_path / "facts.tsv", facts.columns())
         said = np.flatnonzero(words >= 0)
         labels, by = words[said] == 1, np.full(len(said), "person", dtype=object)
-        told = Exceptions.of(triples.take(said), labels, by, labels.astype(float))
+        told = Answers(triples.take(said).plain(), labels, labels.astype(float), who=by)
         counts = Counts(len(triples), 0, 0, *np.zeros((3, 3), dtype=int), draws=0)
         made = Calibration(cuts, "pooled", {}, counts, None, curves, exceptions=told, constraints=constraints)
         made.write(tmp_path / "thresholds.json")

@@ -15,11 +15,13 @@ import numpy as np
 import pyspark
 import pytest
 
-from actc.data.calibration import Calibration, Counts, Exceptions
+from actc.data.answers import Annotations
+from actc.data.calibration import Calibration, Counts
 from actc.data.curves import KNOTS, Curves
-from actc.data.triples import Annotations, ScoredTriples, Thresholds
+from actc.data.triples import ScoredTriples, Thresholds
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, FileError, OptionError
+from tests.synthetic import answers_by
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -66,7 +68,7 @@ CURVES = Curves(("knows", "likes"), -0.9, 0.9, np.random.default_rng(0).random((
 
 # A word on every sixteenth triple, whatever it scores: yes and no, of people and of judges.
 SPOKEN = duckdb.sql(f"SELECT * FROM ({QUERY.format(4000)}) WHERE hash(tail) % 16 = 3 ORDER BY tail").fetchall()
-WORDS = Exceptions(
+WORDS = answers_by(
     *([str(row[at]) for row in SPOKEN] for at in range(3)),
     [at % 3 > 0 for at in range(len(SPOKEN))],
     [("person", "judges", "oracle")[at % 3] for at in range(len(SPOKEN))],

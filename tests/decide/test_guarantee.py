@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actc.data.triples import Annotations
+from actc.data.answers import Annotations
 from actc.decide.case import Case
 from actc.decide.guarantee import LIST, BegunRound, name_round, split_random
 from actc.decide.list_test import Demand, Round

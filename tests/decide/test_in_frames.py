@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from actc import Calibrator, accept_triples, pick_triples
-from actc.data.triples import Annotations
+from actc.data.answers import Answers
 from actc.errors import OptionError, RowError, TableError
 from tests.synthetic import make_truth
 
@@ -37,7 +37,7 @@ def test_what_was_judged_is_not_picked_again(pool, labels):
 def test_what_is_accepted_is_what_the_thresholds_say_and_what_people_said(pool, labels, method):
     answers = judged(pool, labels)
     accepted = accept_triples(pool, answers, method=method)
-    calibrator = Calibrator(method).fit(pool, Annotations.from_frame(pool, answers))
+    calibrator = Calibrator(method).fit(pool, Answers.from_frame(answers))
     expected = calibrator.predict(pool)
     expected[calibrator.annotations_.rows] = calibrator.annotations_.labels
     assert accepted["head"].tolist() == pool.take(expected).columns()["head"].tolist()
@@ -76,14 +76,14 @@ def test_pooled_accepts_before_anybody_answers(pool):
     assert set(accept_triples(pool)["by"]) == {"method"}
 
 
-def test_an_answer_about_a_triple_without_a_score_is_named(pool):
-    with pytest.raises(RowError):
+def test_answers_of_which_none_is_about_a_candidate_are_refused(pool):
+    with pytest.raises(TableError, match="none of its 1 answers"):
         accept_triples(pool, {"head": ["x"], "relation": ["y"], "tail": ["z"], "label": [True]})
 
 
 def test_picks_say_how_they_were_chosen_and_answers_keep_it(pool, labels):
     answers = judged(pool, labels)
-    read = Annotations.from_frame(pool, answers)
+    read = Answers.from_frame(answers).on(pool)
     assert read.has_inclusion_probability.all()
     assert {"check", "gain"} <= set(read.selection) <= {"check", "gain", "random"}
     for name in ("selection", "sampling_frame", "inclusion_probability"):

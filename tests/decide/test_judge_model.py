@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
+from actc.data.answers import Annotations
 from actc.data.numeric import logit
-from actc.data.triples import Annotations, ScoredTriples
+from actc.data.triples import ScoredTriples
 from actc.decide.case import Case
 from actc.decide.judge_answers import JudgeAnswers
 from actc.decide.judge_model import OTHERS, fit_posterior, make_design, normal_scores

@@ -9,9 +9,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from actc.data.answers import PROVENANCE
 from actc.data.calibration import Calibration
 from actc.data.files import write_json, write_scored, write_triples
-from actc.data.triples import HOW, ScoredTriples, Thresholds
+from actc.data.triples import ScoredTriples, Thresholds
 from actc.decide.calibrate import calibrate, read_case
 from actc.decide.case import Case
 from actc.decide.report import PageContext, make_report, select_questions, write_page
@@ -158,14 +159,14 @@ def files(tmp_path):
     columns = dict(zip(("head", "relation", "tail"), names, strict=True))
     write_triples(tmp_path / "labels.tsv", {**columns, "label": case.annotations.labels.astype(int)})
     calibrate(tmp_path / "scores.tsv", tmp_path / "labels.tsv", picks="random", out=tmp_path / "thresholds.json")
-    calibrate(case.pool, case.annotations, out=tmp_path / "bare.json")
+    calibrate(case.pool, case.annotations.about(case.pool), out=tmp_path / "bare.json")
     return tmp_path
 
 
 def test_a_thresholds_file_leads_back_to_its_case(files):
     path, made = files / "thresholds.json", make_case(60)
     case = read_case(path, Calibration.read(path))
-    for name in ("rows", "labels", *HOW):
+    for name in ("rows", "labels", *PROVENANCE):
         assert getattr(case.annotations, name).tolist() == getattr(made.annotations, name).tolist()
     assert case.thresholds.cuts_and_default == pytest.approx(made.thresholds.cuts_and_default)
     low, middle, high = case.accepted_precision

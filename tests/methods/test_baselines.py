@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actc import Annotations, ScoredTriples
+from actc import ScoredTriples
+from actc.data.answers import Annotations
 from actc.errors import OptionError
 from actc.methods.baselines import global_opt, local_opt
 from actc.methods.groups import Groups

@@ -10,7 +10,8 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 import actc.methods.calibrator
 import actc.methods.pooled.method
-from actc import Annotations, Calibrator
+from actc import Calibrator
+from actc.data.answers import Annotations
 from actc.errors import ActcError
 
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actc import Annotations, ScoredTriples
+from actc import ScoredTriples
+from actc.data.answers import Annotations
 from actc.errors import ChoiceError
 from actc.methods.choose_thresholds import choose_as_printed, choose_thresholds
 from actc.methods.groups import DecisionSets, Groups

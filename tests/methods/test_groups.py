@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actc import Annotations
+from actc.data.answers import Annotations
 from actc.errors import TableError
 from actc.methods.groups import Groups
 

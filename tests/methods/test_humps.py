@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from actc.data.answers import Annotations
 from actc.data.numeric import sigmoid
-from actc.data.triples import Annotations, ScoredTriples
+from actc.data.triples import ScoredTriples
 from actc.methods.named import find_method
 from actc.methods.pooled.features import prepare_pool
 from actc.methods.pooled.method import Pooled

@@ -7,8 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
+from actc.data.answers import Annotations
 from actc.data.numeric import sigmoid
-from actc.data.triples import Annotations, ScoredTriples
+from actc.data.triples import ScoredTriples
 from actc.methods.named import find_method
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actc import METHODS, Annotations, Calibrator, ScoredTriples
+from actc import METHODS, Calibrator, ScoredTriples
+from actc.data.answers import Annotations
 from actc.errors import ActcError, ChoiceError, OptionError
 from actc.evidence.score import TriplesWithEvidence
 from actc.methods.named import describe_options, find_method, finds_cuts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actc.data.triples import Annotations
+from actc.data.answers import Annotations
 from actc.methods.pooled.picks import pick_listed
 from actc.methods.pooled.tuned import FROM_LIST, LEAST_LIST
 

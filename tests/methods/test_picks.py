@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actc.data.triples import Annotations, ScoredTriples
+from actc.data.answers import Annotations
+from actc.data.triples import ScoredTriples
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.picks import RANDOM_CHECK, pick_expected_gain, which_set
 from actc.methods.pooled.tuned import CHECKS

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actc.bench.datasets import load_scored
-from actc.data.triples import Annotations, ScoredTriples
+from actc.data.answers import Annotations
+from actc.data.triples import ScoredTriples
 from actc.errors import ChoiceError, OptionError
 from actc.methods.calibrator import Calibrator
 from actc.methods.named import METHODS, find_method

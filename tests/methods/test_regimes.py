@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from actc.data.answers import Annotations
 from actc.data.numeric import psi
-from actc.data.triples import Annotations, ScoredTriples
+from actc.data.triples import ScoredTriples
 from actc.methods.pooled.features import prepare_pool
 from actc.methods.pooled.model import Priors, design
 from actc.methods.pooled.regimes import fit_regimes, regime_priors, regime_shares

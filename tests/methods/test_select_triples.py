@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actc import Annotations, ScoredTriples
+from actc import ScoredTriples
+from actc.data.answers import Annotations
 from actc.errors import ChoiceError, OptionError
 from actc.methods.select_triples import SELECTORS, select_triples
 from tests.conftest import make_pool

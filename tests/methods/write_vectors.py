@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from actc.bench.datasets import load_scored
-from actc.data.triples import Annotations
+from actc.data.answers import Annotations
 from actc.methods.named import find_method
 
 PATH = Path(__file__).with_name("shipped_vectors.json")

@@ -14,9 +14,9 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
 import actc
+from actc.data.answers import Annotations
 from actc.data.calibration import Calibration
 from actc.data.files import read_scored, write_scored
-from actc.data.triples import Annotations
 from actc.errors import FileError, OptionError
 from actc.session import Judgement, Session, Settings, start_session
 from actc.session import terminal as terminal_module

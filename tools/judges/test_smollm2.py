@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 import actc
-from actc.data.files import read_annotations, read_scored
+from actc.data.answers import Answers
+from actc.data.files import read_scored
 from actc.session import Judgement, Session
 from actc.session.find_case import find_case
 from actc.session.start import sample_files
@@ -63,7 +64,7 @@ def answered(tmp_path_factory):
     actc.start_session(folder, scores, settings, names, graph, constraints="learnt").close()
     pool = read_scored(scores)[0]
     truth = np.zeros(len(pool), dtype=bool)
-    labels = read_annotations(scores, pool)
+    labels = Answers.read(scores).on(pool)
     truth[labels.rows] = labels.labels
     session = Session(folder)
     ada = session.add_annotator("ada")

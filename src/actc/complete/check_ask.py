@@ -9,10 +9,11 @@ from typing import Self
 import numpy as np
 
 from actc.complete.check_doubt import Doubts
+from actc.data.answers import Annotations
 from actc.data.deliver import write_beside
 from actc.data.files import read_scored, write_scored
 from actc.data.numeric import sigmoid
-from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.decide.case import Case
 from actc.decide.list_test import Demand
 from actc.evidence.reasons import Reasons

@@ -20,15 +20,14 @@ from typing import Any
 import numpy as np
 
 from actc.complete.check_report import RESTORED
-from actc.data.answers import Answers, describe_unused, explain_unused
+from actc.data.answers import Annotations, Answers
 from actc.data.begun import BEGUN, LOCKED
 from actc.data.deliver import waiting
 from actc.data.files import read_listed, write_triples
-from actc.data.triples import Annotations, IntArray, ScoredTriples, Triples, encode_columns
+from actc.data.triples import IntArray, ScoredTriples, Triples, encode_columns
 from actc.decide.case import Case
 from actc.graph.graph import Graph
 from actc.session import Session
-from actc.session.oracle import Carried
 
 ASIDE, ANSWERS, ACCEPTED, UNDECIDED, GIVEN = "earlier", "answers.tsv", "accepted.tsv", "undecided.tsv", "given.parquet"
 """Where earlier files are; all answers; what was accepted; candidates that may be either; the graph as it was read."""
@@ -74,7 +73,7 @@ def keep_answers(folder: Path, before: Answers | None = None, now: Answers | Non
     """
     if now is None and (folder / "session").exists():
         session = Session(folder / "session")
-        now = Answers.of(session.read_pool(), session.annotations())
+        now = session.annotations().about(session.read_pool())
         session.close()
     with waiting(folder / ANSWERS):
         answers = (before or Answers()).plus(read_answers(folder)).plus(now or Answers())
@@ -90,7 +89,7 @@ def keep_word(folder: Path, triple: tuple[str, str, str], label: bool | None, wh
         answers = answers.take(~about.contains(answers.triples))
         if label is not None:
             at = datetime.now(UTC).isoformat(timespec="seconds")
-            answers = answers.plus(Answers(about, Annotations(np.array([0]), np.array([label]), who=who, when=at)))
+            answers = answers.plus(Answers(about, np.array([label]), who=who, when=at))
         answers.write(folder / ANSWERS)
 
 
@@ -139,10 +138,10 @@ class Earlier:
         if asides and (asides[-1] / GIVEN).exists():
             found = replace(found, graph=read_listed(asides[-1] / GIVEN))
         given = [Answers.read(folder / ANSWERS)] if (folder / ANSWERS).exists() else []
-        given = [one.take(one.annotations.selection == "given") for one in given]  # to an earlier run into this folder
+        given = [one.take(one.selection == "given") for one in given]  # to an earlier run into this folder
         for more in (*given, *map(Answers.read, judged)):
-            said = replace(more.annotations.without_inclusion_probability(), selection="given", sampling_frame="")
-            found = replace(found, answers=found.answers.plus(replace(more, annotations=said)))
+            more = replace(more.without_inclusion_probability(), selection="given", sampling_frame="")
+            found = replace(found, answers=found.answers.plus(more))
         return found
 
     def __bool__(self) -> bool:
@@ -160,11 +159,11 @@ class Earlier:
         """
         if not self.fed_back(graph):
             return graph
-        true = self.answers.take(self.answers.annotations.labels).triples
+        true = self.answers.take(self.answers.labels).triples
         return graph.take(np.flatnonzero(~true.contains(graph)))
 
-    def carry(self, candidates: ScoredTriples, rows: IntArray) -> Carried:
-        """Take the answers over into the pool of a new run; answered candidates that may not be asked about stand last.
+    def carry(self, candidates: ScoredTriples, rows: IntArray) -> IntArray:
+        """Return the pool of a new run; answered candidates that may not be asked about stand last.
 
         Parameters
         ----------
@@ -173,24 +172,18 @@ class Earlier:
             Those of them that questions may be about.
         """
         answered = candidates.rows_of(self.answers.triples)
-        every = np.append(rows, np.setdiff1d(answered[answered >= 0], rows))
-        place = np.full(len(candidates) + 1, -1)
-        place[every] = np.arange(len(every))
-        at = place[answered]
-        said, here = self.answers.annotations.without_inclusion_probability(), np.flatnonzero(at >= 0)
-        return Carried(every, replace(said.take(here), rows=at[here]), replace(self.answers, annotations=said))
+        return np.append(rows, np.setdiff1d(answered[answered >= 0], rows))
 
     def about_facts(self, facts: ScoredTriples) -> Annotations:
         """Return what was said of facts that are doubted now: it decides, and proves nothing."""
-        return self.answers.among(facts)[0].without_inclusion_probability()
+        return self.answers.on(facts).without_inclusion_probability()
 
     def tell(self, case: Case, graph: Triples) -> list[str]:
         """Say how many earlier answers are used, why others are not, and what they prove."""
         if not len(self.answers):
             return []
-        used = case.target.contains(self.answers.triples)
-        lines = [describe_unused(int(used.sum()), explain_unused(self.answers.triples.take(~used), case.target, graph))]
-        if self.answers.annotations.has_inclusion_probability.any():
+        lines = [self.answers.describe_unused(case.target, graph)]
+        if self.answers.has_inclusion_probability.any():
             lines.append("They were drawn from other candidates: they teach the method, and prove nothing of these.")
         return lines
 

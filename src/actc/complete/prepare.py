@@ -37,7 +37,6 @@ from actc.graph.graph import Graph
 from actc.graph.terms import without_literals
 from actc.methods.pooled.method import EVIDENCE_METHOD
 from actc.session.asking import Stage
-from actc.session.oracle import Carried
 
 PLAIN_METHOD = "pooled"
 
@@ -57,8 +56,8 @@ class Ready:
     reasons: Reasons | None
     earlier: Earlier
 
-    def carry(self, rows: IntArray) -> Carried:
-        """Make the pool of candidates that may be asked about, with the answers of earlier runs."""
+    def carry(self, rows: IntArray) -> IntArray:
+        """Return the pool: candidates that may be asked about, and those with an answer of an earlier run."""
         return self.earlier.carry(self.candidates, rows)
 
     def method(self, plan: RunConfig) -> str:

@@ -79,7 +79,7 @@ def _add_called(columns: dict[str, Any], called: Answers, method: str) -> dict[s
 
 def _called_by(called: Answers) -> NDArray[np.object_]:
     """Return who called each fact true: an oracle, or a person."""
-    return np.where(called.annotations.who == ORACLE, ORACLE, "person").astype(object)
+    return np.where(called.who == ORACLE, ORACLE, "person").astype(object)
 
 
 def write_completion(

@@ -35,7 +35,7 @@ from actc.complete.page import write_next_page
 from actc.complete.plan import RunConfig, documented
 from actc.complete.prepare import Ready, prepare
 from actc.complete.report import headline, summarise, write_completion, write_report
-from actc.data.answers import Answers, describe_unused
+from actc.data.answers import Answers
 from actc.data.begun import Begun, alone_in, fingerprint
 from actc.data.constraints import Constraints
 from actc.data.files import read_listed, write_scored, write_triples
@@ -51,7 +51,7 @@ from actc.session import Session, Settings, start_session
 from actc.session.asking import Finished, Stage, annotate_command, count_said, no_stage, open_judged
 from actc.session.examine import name_things
 from actc.session.find_case import Opened
-from actc.session.oracle import Carried, Listed, Oracle, ask_oracle, split_pool
+from actc.session.oracle import Listed, Oracle, ask_oracle, split_pool
 from actc.session.read_names import own_labels, try_names
 from actc.session.sought import invert_labels
 
@@ -174,18 +174,17 @@ def _said_in(opened: Opened, wrong: Case | None) -> Answers:
     assert opened.session is not None
     said, pool = opened.session.annotations(), opened.case.pool
     mine = said.rows < len(pool)
-    every, rest = Answers.of(pool, said.take(mine)), said.take(~mine)
-    return every if wrong is None else every.plus(Answers.of(wrong.pool, replace(rest, rows=rest.rows - len(pool))))
+    every, rest = said.take(mine).about(pool), said.take(~mine)
+    return every if wrong is None else every.plus(replace(rest, rows=rest.rows - len(pool)).about(wrong.pool))
 
 
 def _called_true(oracle: Listed | None, candidates: Triples, graph: Graph) -> tuple[Answers, list[str]]:
     """Return what an oracle with labels calls true though nobody proposed it; say which labels are about candidates."""
     if oracle is None or oracle.answers is None:
         return Answers(), []
-    use = oracle.answers.among(candidates, graph)[1]
-    notes = [f"{oracle.path}: {describe_unused(use.used, use.unused)}"] if any(use.unused) else []
-    true = oracle.answers.called_true(candidates, graph)
-    return replace(true, annotations=replace(true.annotations, who=ORACLE)), notes
+    notes = [f"{oracle.path}: {oracle.answers.describe_unused(candidates, graph)}"]
+    unused = not candidates.contains(oracle.answers.triples).all()
+    return replace(oracle.answers.called_true(candidates, graph), who=ORACLE), notes if unused else []
 
 
 def _compare(folder: Path, earlier: Earlier, case: Case, graph: Graph, words: Answers) -> dict[str, int] | None:
@@ -212,9 +211,9 @@ def _ask_oracle(
             budget -= 0 if wrong is None else len(wrong.annotations)
     if doubts is not None:
         wrong = _with_earlier(wrong, doubts, ready.earlier)
-    rows, carried = ready.worth_asking(rows), None
+    rows, pool = ready.worth_asking(rows), None
     if ready.earlier:
-        carried = ready.carry(split_pool(rows, np.random.default_rng(plan.seed)))
+        pool = ready.carry(split_pool(rows, np.random.default_rng(plan.seed)))
     case = ask_oracle(
         ready.candidates,
         oracle,
@@ -224,9 +223,10 @@ def _ask_oracle(
         budget=budget,
         seed=plan.seed,
         demand=plan.demand,
-        carried=carried,
+        rows=pool,
+        answers=ready.earlier.answers,
     )
-    _keep_asked(plan.out, carried, case, wrong)
+    _keep_asked(plan.out, ready.earlier.answers, case, wrong)
     case = replace(case, holdout=tuple(ready.left["precisions"]), constraints=rules)
     return Opened(case), wrong, told
 
@@ -243,13 +243,13 @@ def _with_earlier(case: Case | None, doubts: Doubtful, earlier: Earlier) -> Case
     return replace(case, annotations=replace(said.take(new), rows=rows[new]).plus(case.annotations))
 
 
-def _keep_asked(folder: Path, carried: Carried | None, case: Case, wrong: Case | None) -> None:
+def _keep_asked(folder: Path, earlier: Answers, case: Case, wrong: Case | None) -> None:
     """Write what an oracle said beside all that was said before, and the pool that it was asked from."""
     write_scored(folder / "pool.parquet", case.pool)
-    every = Answers() if carried is None else carried.every
+    every = earlier.without_inclusion_probability()
     if wrong is not None:
-        every = every.plus(Answers.of(wrong.pool, invert_labels(wrong.annotations).without_inclusion_probability()))
-    keep_answers(folder, now=every.plus(Answers.of(case.pool, case.annotations)))
+        every = every.plus(invert_labels(wrong.annotations).without_inclusion_probability().about(wrong.pool))
+    keep_answers(folder, now=every.plus(case.annotations.about(case.pool)))
 
 
 def _ask_about_facts(plan: RunConfig, listed: Listed, doubts: Doubtful, budget: int) -> tuple[Case | None, list[str]]:
@@ -267,9 +267,9 @@ def _start_session(
 ) -> list[str]:
     """Split off the calibration pool and make a session of it, and of doubtful facts, in which people are asked."""
     rows = split_pool(ready.worth_asking(np.arange(len(ready.candidates))), np.random.default_rng(plan.seed))
-    carried = ready.carry(rows)
-    rows, said = carried.rows, carried.answers
+    rows = ready.carry(rows)
     asked, path = ready.candidates.take(rows), plan.out / "pool.parquet"
+    said = ready.earlier.answers.on(asked).without_inclusion_probability()
     reasons = None if ready.reasons is None else ready.reasons.marked(rows)
     if doubts is not None:
         asked = asked.followed_by(doubts.facts).with_scores(np.append(asked.scores, doubts.facts.scores))

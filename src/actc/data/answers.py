@@ -1,19 +1,32 @@
-"""Answers about triples, whichever pool they were asked from: read, kept, and matched with the candidates of today.
+"""Answers about triples: by triple, as files, frames and sessions have them, and by row of a pool, as methods use them.
 
 An answer is about a triple, not about a score: it outlives the model and the candidates that it was given to.
+:meth:`Answers.on` is the one place where the rows of answers are looked up.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sized
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from actc.data.files import answer_columns, read_answers, write_triples
-from actc.data.triples import Annotations, BoolArray, IntArray, Triples, encode_columns
-from actc.errors import FileError
+from actc.data.files import TRIPLE, find_layout, read_texts, require, rows_named_by, with_columns, write_triples
+from actc.data.frames import IDS, as_list, make_frame, read_frame, read_optional
+from actc.data.triples import LABELS, BoolArray, FloatArray, IntArray, Triples, encode_columns
+from actc.errors import RowError, TableError
 
+SELECTIONS = ("list", "random", "check", "gain", "given")
+"""How a triple was selected: drawn from a list that is tested; drawn from the whole pool; drawn from what would be
+accepted, or from the rest; where an answer teaches most; nobody knows.
+"""
+PROVENANCE = ("selection", "sampling_frame", "inclusion_probability", "frame_size", "who", "when", "round")
+"""The columns that say how an answer came about, in files and frames."""
+NUMBERS = {"inclusion_probability": np.nan, "round": 0.0, "frame_size": 0.0}
+"""Those of them that are numbers, with the number that means unknown."""
 UNUSED = (
     ("is a fact of the graph already", "are facts of the graph already"),
     ("names an entity or a relation that is unknown here", "name an entity or a relation that is unknown here"),
@@ -26,117 +39,461 @@ OTHER_POOL = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """Answers by themselves.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Provenance:
+    """How triples were selected, and who judged them: each is one value for all or one for each of n.
+
+    Parameters
+    ----------
+    selection : str or object array of shape (n,)
+        How it was selected, one of ``SELECTIONS``.
+    sampling_frame : str or object array of shape (n,)
+        The set that it was drawn from: ``pool``, ``accepted``, ``rejected``, ``relation``; empty where it was not.
+    inclusion_probability : float or float array of shape (n,)
+        How probable it was that this question was about this triple; NaN where nobody knows. An answer without one
+        is used to fit, not to estimate or to guarantee.
+    frame_size : float or float array of shape (n,)
+        How many candidates there were when it was selected; 0 where it is the pool as it is.
+    who, when : str or object array of shape (n,)
+        Who answered, and when (ISO 8601).
+    round : float or float array of shape (n,)
+        How many rounds of draws from a list had begun when it was answered; of such a draw, the number of its round.
+    """
+
+    selection: Any = "given"
+    sampling_frame: Any = ""
+    inclusion_probability: Any = np.nan
+    frame_size: Any = 0.0
+    who: Any = ""
+    when: Any = ""
+    round: Any = 0.0
+
+    def _check(self) -> None:
+        """Make a column of each value, and refuse what cannot be."""
+        for name in PROVENANCE:
+            object.__setattr__(self, name, _column(name, getattr(self, name), len(self)))
+        strange = np.flatnonzero(~np.isin(self.selection, SELECTIONS))
+        if strange.size:
+            way = self.selection[strange[0]]
+            raise RowError(
+                int(strange[0]), f"{way!r} is no selection (column selection); there are: {', '.join(SELECTIONS)}."
+            )
+        p, size = self.inclusion_probability, self.frame_size
+        wrong = np.flatnonzero(~(np.isnan(p) | ((p > 0) & (p <= 1))))
+        if wrong.size:
+            raise RowError(int(wrong[0]), f"the inclusion_probability is {p[wrong[0]]}; it is above 0 and at most 1.")
+        below = np.flatnonzero(~(size >= 0))
+        if below.size:
+            raise RowError(int(below[0]), f"the frame_size is {size[below[0]]}; it is a number of candidates, or 0.")
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def provenance(self) -> dict[str, NDArray[Any]]:
+        """The columns of ``PROVENANCE``."""
+        return {name: getattr(self, name) for name in PROVENANCE}
+
+    @property
+    def has_inclusion_probability(self) -> BoolArray:
+        """Which are random draws with a known probability: estimates and guarantees rest on these."""
+        return np.asarray(np.isfinite(self.inclusion_probability))
+
+    def without_inclusion_probability(self) -> Self:
+        """Return the same as what teaches and proves nothing: the set that it was drawn from is another."""
+        return replace(self, inclusion_probability=np.nan, round=0.0, frame_size=0.0)
+
+    def drawn_from(self, count: int) -> Self:
+        """Return the same with the number of candidates beside random draws from these."""
+        here = self.has_inclusion_probability & (self.frame_size == 0)
+        return replace(self, frame_size=np.where(here, count, self.frame_size))
+
+    def take(self, places: ArrayLike) -> Self:
+        """Return some (or those a mask keeps), in the given order."""
+        places = np.asarray(places)
+        columns = {one.name: getattr(self, one.name) for one in fields(self)}
+        return type(self)(**{name: None if it is None else _take(it, places) for name, it in columns.items()})
+
+    def first(self, count: int) -> Self:
+        """Return the first ``count``."""
+        return self.take(np.arange(min(count, len(self))))
+
+    def plus(self, more: Self) -> Self:
+        """Return these followed by more."""
+        pairs = {one.name: (getattr(self, one.name), getattr(more, one.name)) for one in fields(self)}
+        return type(self)(**{name: _join(*pair) for name, pair in pairs.items()})
+
+
+def _take(column: Any, places: NDArray[Any]) -> Any:
+    return column.take(places) if isinstance(column, Triples) else column[places]
+
+
+def _join(first: Any, second: Any) -> Any:
+    if isinstance(first, Triples):
+        return first.followed_by(second)
+    return None if first is None or second is None else np.concatenate([first, second])
+
+
+def _column(name: str, values: ArrayLike, count: int) -> NDArray[Any]:
+    """Return one value for all rows, or one for each, as an array of shape (count,)."""
+    column = np.asarray(values, dtype=np.float64 if name in NUMBERS else object)
+    if column.ndim and column.shape != (count,):
+        raise TableError(f"There are {count} rows but {column.size} values of {name}.")
+    return np.array(np.broadcast_to(column, (count,)))
+
+
+def _no_rows() -> IntArray:
+    return np.zeros(0, dtype=np.int64)
+
+
+def _no_labels() -> BoolArray:
+    return np.zeros(0, dtype=np.bool_)
+
+
+def _checked_labels(labels: ArrayLike) -> BoolArray:
+    """Return labels as booleans, refusing what is neither 0 nor 1."""
+    values = np.asarray(labels)
+    wrong = np.flatnonzero((values != 0) & (values != 1))
+    if wrong.size:
+        raise RowError(int(wrong[0]), f"the label is {values[wrong[0]]}; a label is 0 (false) or 1 (true).")
+    return values.astype(np.bool_)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Annotations(Provenance):
+    """Answers by row of a pool: what :meth:`Answers.on` gives, and methods are fitted with.
+
+    Parameters
+    ----------
+    rows : int array of shape (n,)
+        Rows of the pool, in the order they were judged; none twice.
+    labels : bool array of shape (n,)
+        True where the answer is "true".
+    selection, ..., round
+        See :class:`Provenance`.
+    """
+
+    rows: IntArray = field(default_factory=_no_rows)
+    labels: BoolArray = field(default_factory=_no_labels)
+
+    def __post_init__(self) -> None:
+        rows, labels = np.asarray(self.rows), np.asarray(self.labels)
+        if rows.shape != labels.shape or rows.ndim != 1:
+            raise TableError(f"There are {rows.size} annotated rows but {labels.size} labels.")
+        if rows.size and not np.issubdtype(rows.dtype, np.integer):
+            raise TableError("Annotated rows must be whole numbers: positions in the pool.")
+        if rows.size and int(rows.min()) < 0:
+            raise TableError(f"Row {rows.min()} is annotated, but rows are counted from 0.")
+        if len(np.unique(rows)) < len(rows):
+            raise TableError("A row is annotated twice; give each triple one label.")
+        object.__setattr__(self, "rows", rows.astype(np.int64))
+        object.__setattr__(self, "labels", _checked_labels(labels))
+        self._check()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        drawn = int(self.has_inclusion_probability.sum())
+        return f"Annotations({len(self):,} triples, {int(self.labels.sum()):,} true, {drawn:,} random draws)"
+
+    def about(self, pool: Triples) -> Answers:
+        """Return the same answers by triple, with the size of the pool beside random draws from it."""
+        triples = pool.plain().take(self.rows).with_used_names()
+        return Answers(triples, self.labels, **self.drawn_from(len(pool)).provenance)
+
+    def drawn_at_random(self, pool: Sized) -> Self:
+        """Return the same answers as a plain random draw from the pool."""
+        share = 1 / max(len(pool), 1)
+        return replace(self, selection="random", sampling_frame="pool", inclusion_probability=share, frame_size=0.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Picks(Provenance):
+    """Triples of a pool to be judged next, and how each was selected.
+
+    Parameters
+    ----------
+    rows : int array of shape (n,)
+        Rows of the pool, the one to ask first in front; none twice.
+    reasons : str or tuple of str
+        Why it is asked, one sentence for the person who judges it.
+    selection, ..., round
+        See :class:`Provenance`.
+    """
+
+    rows: IntArray
+    reasons: Any = ""
+    selection: Any = field(default="gain", kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", np.asarray(self.rows, dtype=np.int64))
+        object.__setattr__(self, "reasons", _column("reasons", self.reasons, len(self.rows)))
+        self._check()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        ways, counts = np.unique(self.selection.astype(str), return_counts=True)
+        listed = ", ".join(f"{count:,} {way}" for way, count in zip(ways.tolist(), counts.tolist(), strict=True))
+        return f"Picks({len(self):,} triples: {listed or 'none'})"
+
+    def answered(self, labels: ArrayLike, who: str = "") -> Annotations:
+        """Return the answers to the picks."""
+        return Annotations(self.rows, np.asarray(labels), **{**self.provenance, "who": who})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Answers(Provenance):
+    """Answers by triple, whichever pool they were asked from: people's, a file's, or judges'.
 
     Parameters
     ----------
     triples : Triples
-        What they are about, each once.
-    annotations : Annotations
-        The answer to each: row i is about triple i.
+        What they are about; each once, of judges once for each judge.
+    labels : bool array of shape (n,)
+        True where the answer is "true".
+    probability : float array of shape (n,), optional
+        P(true) of answers that come with one: a judge's, or a decision's; NaN where there is none.
+    selection, ..., round
+        See :class:`Provenance`.
+
+    Examples
+    --------
+    >>> from actc import Answers, ScoredTriples
+    >>> pool = ScoredTriples.from_columns("abcd", "rrrr", "wxyz", [0.1, 0.4, 0.6, 0.9])
+    >>> answers = Answers.of(pool, rows=[1, 2], labels=[False, True])
+    >>> answers.on(pool).rows.tolist()
+    [1, 2]
     """
 
     triples: Triples = field(default_factory=lambda: encode_columns([], [], []))
-    annotations: Annotations = field(default_factory=Annotations)
+    labels: BoolArray = field(default_factory=_no_labels)
+    probability: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        columns = {"labels": self.labels} | ({} if self.probability is None else {"probability": self.probability})
+        for name, column in columns.items():
+            if np.shape(column) != (len(self.triples),):
+                raise TableError(f"There are {len(self.triples)} answered triples but {np.size(column)} {name}.")
+        object.__setattr__(self, "labels", _checked_labels(self.labels))
+        self._check()
 
     def __len__(self) -> int:
-        return len(self.annotations)
+        return len(self.triples)
+
+    def __repr__(self) -> str:
+        drawn = int(self.has_inclusion_probability.sum())
+        return f"Answers({len(self):,} triples, {int(self.labels.sum()):,} true, {drawn:,} random draws)"
 
     @classmethod
-    def of(cls, pool: Triples, annotations: Annotations) -> Answers:
-        """Take answers out of the pool that they are about."""
-        found = pool.take(annotations.rows)
-        triples = Triples(found.heads, found.relations, found.tails, found.entity_names, found.relation_names)
-        sizes = np.where(
-            annotations.has_inclusion_probability & (annotations.frame_size == 0), len(pool), annotations.frame_size
-        )
-        return cls(triples.with_used_names(), replace(annotations, rows=np.arange(len(annotations)), frame_size=sizes))
+    def of(cls, pool: Triples, rows: ArrayLike, labels: ArrayLike, **provenance: Any) -> Answers:
+        """Take the answers about some rows of a pool.
+
+        Parameters
+        ----------
+        pool : Triples
+        rows : int array of shape (n,)
+        labels : bool array of shape (n,)
+        **provenance
+            Columns of :class:`Provenance`, such as ``who``.
+        """
+        return Annotations(np.asarray(rows), np.asarray(labels), **provenance).about(pool)
 
     @classmethod
-    def read(cls, path: str | Path) -> Answers:
-        """Read a table of answers: head, relation, tail, label, and how each was asked as far as the file has it."""
-        return cls(*read_answers(path))
+    def from_columns(
+        cls,
+        heads: Iterable[str],
+        relations: Iterable[str],
+        tails: Iterable[str],
+        labels: ArrayLike,
+        **provenance: Any,
+    ) -> Self:
+        """Take named, labelled triples; equal answers count once, contradicting ones are refused.
+
+        A row without a label (NaN, None) is not answered. Of equal answers the first counts.
+        """
+        values, triples = as_labels(labels), encode_columns(heads, relations, tails)
+        if len(values) != len(triples):
+            raise TableError(f"There are {len(triples)} annotated triples but {len(values)} labels.")
+        rows = np.flatnonzero(values == values)  # NaN is not equal to itself
+        every = cls(triples, np.where(values == values, values, 0), **provenance).take(rows)
+        same = every.triples.rows_of(every.triples)
+        clash = np.flatnonzero(every.labels != every.labels[same])
+        if clash.size:
+            at, earlier = int(rows[clash[0]]), int(rows[same[clash[0]]])
+            raise RowError(at, f"the triple {triples.triple(at)} has both labels; decide which one is right.", earlier)
+        return every.take(same == np.arange(len(same)))
+
+    @classmethod
+    def from_frame(cls, frame: Any) -> Self:
+        """Take the columns head, relation, tail and label of a data frame, and those of :class:`Provenance`.
+
+        A row without a label is not answered. With a column ``judge`` it is who answered, ``probability`` may stand in
+        the place of the label, and of a judge that answered twice the later answer counts.
+        """
+        there = read_optional(frame, ("label", "judge", "probability", *PROVENANCE))
+        more = {name: _cells(name, column) for name, column in there.items() if name in PROVENANCE}
+        if "judge" not in there:
+            return cls.from_columns(*read_frame(frame, (*IDS, "label")), **more)
+        heads, relations, tails = read_frame(frame, IDS)
+        if not {"label", "probability"} & there.keys():
+            raise TableError("The answers of judges need a column 'label' (1 or 0) or 'probability' (0 to 1).")
+        p = np.full(len(heads), np.nan)
+        if "probability" in there:
+            p = _as_probabilities(there["probability"])
+        label = np.asarray(as_labels(there["label"]), dtype=np.float64) if "label" in there else p
+        who = np.array([str(name) for name in as_list(there["judge"])], dtype=object)
+        every = cls(encode_columns(heads, relations, tails), label > 0.5, p, **{**more, "who": who})
+        given = np.flatnonzero(~np.isnan(label) & (label != 0.5))
+        last = {(key, name): row for key, name, row in zip(
+            every.triples.keys[given].tolist(), who[given].tolist(), given.tolist(), strict=True
+        )}  # fmt: skip
+        return every.take(np.sort(np.array(list(last.values()), dtype=np.int64)))
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read a table of answers: what :meth:`from_frame` takes, or without a header head, relation, tail, label."""
+        layout = with_columns(find_layout(path, order=(*TRIPLE, "label")), ("judge", "probability", *PROVENANCE))
+        require(layout, TRIPLE if "judge" in layout.position else (*TRIPLE, "label"))
+        with rows_named_by(layout):
+            found = cls.from_frame(read_texts(layout, TRIPLE))
+            if not len(found):
+                raise TableError("no answer has a label: put 1 (true) or 0 (false) into the column label.")
+            return found
 
     def write(self, path: str | Path) -> None:
-        """Write them; what :meth:`read` reads."""
-        write_triples(path, {**self.triples.columns(), **answer_columns(self.annotations)})
+        """Write a table of answers; what :meth:`read` reads."""
+        write_triples(path, self.columns())
 
-    def take(self, rows: IntArray | BoolArray) -> Answers:
-        """Return some of them (or those a mask keeps)."""
-        annotations = self.annotations.take(rows)
-        return Answers(self.triples.take(rows), replace(annotations, rows=np.arange(len(annotations))))
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a data frame; what :meth:`from_frame` takes."""
+        return make_frame(self.columns(), library)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return head, relation, tail, label and the columns of :class:`Provenance`, as files and frames have them."""
+        numbers = {"round": self.round.astype(np.int64), "frame_size": self.frame_size.astype(np.int64)}
+        numbers["inclusion_probability"] = np.ma.masked_invalid(self.inclusion_probability)
+        probability = {} if self.probability is None else {"probability": np.ma.masked_invalid(self.probability)}
+        label = {"label": self.labels.astype(np.int64)}
+        return {**self.triples.columns(), **label, **probability, **self.provenance, **numbers}
 
     def plus(self, more: Answers) -> Answers:
         """Return these and more; of a triple that is in both, the later answer."""
-        kept = self.take(~more.triples.contains(self.triples))
-        triples = kept.triples.followed_by(more.triples)
-        return Answers(
-            triples, kept.annotations.plus(replace(more.annotations, rows=more.annotations.rows + len(kept)))
-        )
+        return super(Answers, self.take(~more.triples.contains(self.triples))).plus(more)
+
+    def on(self, pool: Triples) -> Annotations:
+        """Return the answers that are about triples of a pool, with their rows; draws from another pool only teach."""
+        rows, other = self.places(pool)
+        changed = {
+            "inclusion_probability": np.where(other, np.nan, self.inclusion_probability),
+            "round": np.where(other, 0.0, self.round),
+            "frame_size": np.zeros(len(self)),
+        }
+        here = {name: column[rows >= 0] for name, column in (self.provenance | changed).items()}
+        return Annotations(rows[rows >= 0], self.labels[rows >= 0], **here)
+
+    def places(self, pool: Triples) -> tuple[IntArray, BoolArray]:
+        """Return the row of each answer in a pool, -1 where it is about none; and whether it was drawn from another.
+
+        The number of candidates tells pools apart; of a pool of that size in which a draw is missing, all were drawn
+        from another one.
+        """
+        rows = pool.rows_of(self.triples)
+        other = (self.frame_size != 0) & (self.frame_size != len(pool))
+        return rows, other | bool((self.has_inclusion_probability & ~other & (rows < 0)).any())
+
+    def describe_use(self, pool: Triples, graph: Triples | None = None, source: str | Path = "answers") -> list[str]:
+        """Return why answers are not used, or prove nothing; none where every one is used as it was given.
+
+        Answers of which none is about a triple of the pool are refused.
+        """
+        rows, other = self.places(pool)
+        used, drawn = rows >= 0, self.has_inclusion_probability[rows >= 0]
+        if used.all():
+            lines = []
+        elif used.any():
+            lines = [self.describe_unused(pool, graph)]
+        else:
+            why = self._explain_unused(pool, graph)
+            raise TableError(
+                f"{source}: none of its {len(self):,} answers is about the {len(pool):,} candidates: {why}."
+            )
+        return [*lines, OTHER_POOL] if drawn.any() and other[used][drawn].all() else lines
+
+    def describe_unused(self, pool: Triples, graph: Triples | None = None) -> str:
+        """Describe how many answers are about triples of a pool, and why others are not."""
+        used, why = int(pool.contains(self.triples).sum()), self._explain_unused(pool, graph)
+        summary = f"{used:,} of {len(self):,} answers are about candidates and are used"
+        return f"{summary}; {why}." if why else f"{summary}."
+
+    def _explain_unused(self, pool: Triples, graph: Triples | None) -> str:
+        """Count the answers that are about no candidate, by why they are not: ``3 are facts of the graph already``."""
+        others = self.triples.take(~pool.contains(self.triples))
+        facts = np.zeros(len(others), dtype=np.bool_) if graph is None else graph.contains(others)
+        strange = ~facts
+        for names in (pool, *([] if graph is None else [graph])):
+            found = others.recoded(names.entity_names, names.relation_names)
+            strange &= (found.heads < 0) | (found.relations < 0) | (found.tails < 0)
+        counts = zip((facts, strange, ~facts & ~strange), UNUSED, strict=True)
+        return ", ".join(f"{n.sum():,} {one if n.sum() == 1 else several}" for n, (one, several) in counts if n.any())
 
     def called_true(self, candidates: Triples, graph: Triples) -> Answers:
         """Return the answers that make a fact of what is neither a candidate nor in the graph."""
-        return self.take(self.annotations.labels & ~candidates.contains(self.triples) & ~graph.contains(self.triples))
+        return self.take(self.labels & ~candidates.contains(self.triples) & ~graph.contains(self.triples))
 
     def called_false(self, graph: Triples) -> Answers:
-        """Return the answers that say of a fact of the graph that it is false."""
-        return self.take(~self.annotations.labels & graph.contains(self.triples))
+        """Return the answers that a fact of the graph is false."""
+        return self.take(~self.labels & graph.contains(self.triples))
 
-    def among(self, candidates: Triples, graph: Triples | None = None) -> tuple[Annotations, Use]:
-        """Return the answers that are about candidates, with their rows; say of the others why they are not."""
-        rows = candidates.rows_of(self.triples)
-        annotations = self.annotations.drawn_from(len(candidates))
-        if annotations.has_inclusion_probability[rows < 0].any():  # a pool of that size, and another one
-            annotations = annotations.without_inclusion_probability()
-        found, unused = rows >= 0, explain_unused(self.triples.take(rows < 0), candidates, graph)
-        unproved = bool(
-            self.annotations.has_inclusion_probability[found].any()
-            and not annotations.has_inclusion_probability[found].any()
+
+def as_labels(labels: Any) -> NDArray[Any]:
+    """Return labels as an array: true, false, or NaN where there is none; text is read as files are."""
+    cells = as_list(labels)
+    if not any(cell is None or isinstance(cell, str) or cell != cell for cell in cells):
+        return np.asarray(cells)
+    return np.array([_as_label(row, cell) for row, cell in enumerate(cells)])
+
+
+def _as_label(row: int, cell: Any) -> float:
+    if cell is None or cell != cell:
+        return np.nan
+    if not isinstance(cell, str):
+        return float(cell)
+    if cell.strip().lower() not in LABELS:
+        raise RowError(
+            row, f"the label is the text {cell!r}; write 1 (true), 0 (false), or nothing where none is known."
         )
-        return replace(annotations.take(found), rows=rows[found]), Use(int(found.sum()), unused, unproved)
+    return float(LABELS[cell.strip().lower()])
 
 
-@dataclass(frozen=True)
-class Use:
-    """What answers were good for."""
-
-    used: int  # how many are about candidates
-    unused: tuple[int, ...]  # how many are not, by the reasons in ``UNUSED``
-    unproved: bool = False  # whether they were random draws from another pool, and prove nothing of this one
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a person should know: nothing, where every answer is used as it was given."""
-        missed = (describe_unused(self.used, self.unused),) if any(self.unused) else ()
-        return (*missed, *((OTHER_POOL,) if self.unproved else ()))
-
-    def refuse_none(self, source: str | Path, candidates: str) -> None:
-        """Refuse answers of which none is about candidates."""
-        if not self.used and any(self.unused):
-            why = _reasons(self.unused)
-            raise FileError(f"{source}: none of its {sum(self.unused):,} answers is about {candidates}: {why}.")
+def _as_probabilities(column: Any) -> FloatArray:
+    """Return probabilities; NaN where a cell is empty."""
+    found = _cells("probability", column)
+    wrong = np.flatnonzero(~(np.isnan(found) | ((found >= 0) & (found <= 1))))
+    if wrong.size:
+        cell = as_list(column)[wrong[0]]
+        raise RowError(int(wrong[0]), f"the probability is {cell!r}; write a number from 0 to 1, or nothing.")
+    return found
 
 
-def describe_unused(used: int, unused: tuple[int, ...]) -> str:
-    """Describe how many answers are used, and why others are not."""
-    summary = f"{used:,} of {used + sum(unused):,} answers are about candidates and are used"
-    return f"{summary}; {_reasons(unused)}." if any(unused) else f"{summary}."
+def _cells(name: str, column: Any) -> NDArray[Any]:
+    """Return a column of a frame or a file; an empty cell means unknown."""
+    unknown = {"selection": "given", "probability": np.nan, **NUMBERS}.get(name, "")
+    cells = [unknown if cell is None or cell != cell or cell == "" else cell for cell in as_list(column)]
+    if isinstance(unknown, str):
+        return np.array([*cells, None], dtype=object)[:-1]  # a column of lists stays a column
+    try:
+        return np.array(cells, dtype=np.float64)
+    except (TypeError, ValueError):
+        bad = next(row for row, cell in enumerate(cells) if not _is_number(cell))
+        raise RowError(bad, f"{cells[bad]!r} is not a number (column {name}).") from None
 
 
-def _reasons(unused: tuple[int, ...]) -> str:
-    """Describe why answers are not used: ``3 are facts of the graph already, 1 is not among the candidates``."""
-    counts = zip(unused, UNUSED, strict=True)
-    return ", ".join(f"{count:,} {one if count == 1 else several}" for count, (one, several) in counts if count)
-
-
-def explain_unused(others: Triples, candidates: Triples, graph: Triples | None) -> tuple[int, ...]:
-    """Count answers that are about no candidate, by why they are not."""
-    facts = np.zeros(len(others), dtype=np.bool_) if graph is None else graph.contains(others)
-    strange = np.ones(len(others), dtype=np.bool_)
-    for names in (candidates, *([] if graph is None else [graph])):
-        found = others.recoded(names.entity_names, names.relation_names)
-        strange &= (found.heads < 0) | (found.relations < 0) | (found.tails < 0)
-    strange &= ~facts
-    return int(facts.sum()), int(strange.sum()), int((~facts & ~strange).sum())
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True

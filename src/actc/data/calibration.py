@@ -9,19 +9,20 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from actc import __version__
+from actc.data.answers import Annotations, Answers
 from actc.data.constraints import Constraints
 from actc.data.curves import DIGITS, Curves
 from actc.data.files import in_json, load_json, write_json
-from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
+from actc.data.frames import IDS
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, encode_columns
 from actc.errors import FileError
 
 FORMAT = "actc-thresholds"
@@ -98,31 +99,6 @@ class Promised:
 
 
 @dataclass(frozen=True, eq=False)
-class Exceptions:
-    """Triples that are decided by somebody's word, whatever their score: columns of equal length."""
-
-    heads: list[str] = field(default_factory=list)
-    relations: list[str] = field(default_factory=list)
-    tails: list[str] = field(default_factory=list)
-    accepted: list[bool] = field(default_factory=list)
-    # who decided: person, oracle, judges, or the method, where judges spoke and did not turn its decision round
-    by: list[str] = field(default_factory=list)
-    # P(true): 1 or 0 for a person's answer; NaN where nobody knows
-    probability: list[float] = field(default_factory=list)
-
-    @classmethod
-    def of(
-        cls, triples: ScoredTriples, accepted: BoolArray, by: NDArray[np.object_], probability: FloatArray
-    ) -> Exceptions:
-        """Take triples with what is decided of each."""
-        heads, relations, tails = (column.tolist() for column in triples.columns().values())
-        return cls(heads, relations, tails, accepted.tolist(), by.tolist(), probability.tolist())
-
-    def __len__(self) -> int:
-        return len(self.heads)
-
-
-@dataclass(frozen=True, eq=False)
 class Calibration:
     """All that thresholds.json holds.
 
@@ -140,8 +116,10 @@ class Calibration:
         P(true) against the score, where the method has probabilities.
     sources : Sources
     promise : Promised, optional
-    exceptions : Exceptions
-        Triples with an answer of a person or a judge.
+    exceptions : Answers
+        Triples with an answer of a person or a judge, which are decided so, whatever their score. Who decided is
+        person, oracle, judges, or the method, where judges spoke and did not turn its decision round; the probability
+        is 1 or 0 for a person's answer, NaN where nobody knows.
     holdout : tuple of float
         Draws of the accepted precision by facts that were held out of the graph, where nobody answered.
     constraints : Constraints
@@ -160,7 +138,7 @@ class Calibration:
     curves: Curves | None = None
     sources: Sources = field(default_factory=Sources)
     promise: Promised | None = None
-    exceptions: Exceptions = field(default_factory=Exceptions)
+    exceptions: Answers = field(default_factory=Answers)
     holdout: tuple[float, ...] = ()
     constraints: Constraints = field(default_factory=Constraints)
     accepted_precision: list[float] | None = None
@@ -188,7 +166,7 @@ class Calibration:
             },
             "sources": _write_sources(self.sources, (place or path).absolute().parent),
             "promise": None if self.promise is None else {"kind": "precision", **asdict(self.promise)},
-            "exceptions": asdict(self.exceptions),
+            "exceptions": _write_exceptions(self.exceptions),
             "holdout": list(self.holdout),
             "constraints": self.constraints.columns(),
             "accepted_precision": self.accepted_precision,
@@ -318,14 +296,19 @@ def _read_promise(content: dict[str, Any] | None) -> Promised | None:
     return Promised(target, confidence, None if least is None else float(least), tuple(content["left_out"]))
 
 
-def _read_exceptions(content: dict[str, Any]) -> Exceptions:
-    found = Exceptions(**{one.name: list(content[one.name]) for one in fields(Exceptions)})
-    if len({len(column) for column in vars(found).values()}) > 1:
-        raise ValueError("exceptions of unequal length")
-    texts = [*found.heads, *found.relations, *found.tails, *found.by]
-    if not all(isinstance(cell, str) for cell in texts) or not all(isinstance(cell, bool) for cell in found.accepted):
+def _write_exceptions(answers: Answers) -> dict[str, list[Any]]:
+    triples = {name: column.tolist() for name, column in answers.triples.columns().items()}
+    probability = [] if answers.probability is None else answers.probability.tolist()
+    return {**triples, "accepted": answers.labels.tolist(), "by": answers.who.tolist(), "probability": probability}
+
+
+def _read_exceptions(content: dict[str, Any]) -> Answers:
+    triples = encode_columns(*(content[name] for name in IDS))
+    accepted, by = content["accepted"], content["by"]
+    if not all(isinstance(cell, str) for cell in by) or not all(isinstance(cell, bool) for cell in accepted):
         raise TypeError("exceptions of another kind")
-    return replace(found, probability=[float(cell) for cell in found.probability])
+    probability = np.array([float(cell) for cell in content["probability"]])
+    return Answers(triples, np.array(accepted, dtype=np.bool_), probability, who=np.array(by, dtype=object))
 
 
 def _write_curves(probabilities: FloatArray) -> list[str]:

@@ -31,10 +31,7 @@ from actc.data.database import open_database, parse_bytes
 from actc.data.deliver import write_beside
 from actc.data.frames import ALIASES, PROBABILITIES, TEXTS, call_columns
 from actc.data.triples import (
-    HOW,
     LABELS,
-    NUMBERS,
-    Annotations,
     BoolArray,
     FloatArray,
     IntArray,
@@ -176,66 +173,15 @@ def _first_of_equal_rows(triples: ScoredTriples, labels: BoolArray | None) -> In
     return np.delete(rows, order[1:][again])
 
 
-def read_annotations(path: str | Path, triples: ScoredTriples) -> Annotations:
-    """Read labelled triples (head, relation, tail, label) and find them among the scored ones."""
-    return _read_answers(_layout_of_answers(path), triples)
-
-
-def read_answers(path: str | Path) -> tuple[Triples, Annotations]:
-    """Read labelled triples by themselves: each triple once, and its answer, in the same order."""
-    layout = _layout_of_answers(path)
-    with _loaded(layout, TRIPLE) as connection:
-        columns = connection.execute("SELECT * EXCLUDE (row) FROM loaded ORDER BY row").fetchnumpy()
-    triples = encode_columns(*(columns[name] for name in TRIPLE)).unique()
-    return triples, _read_answers(layout, triples)
-
-
-def _layout_of_answers(path: str | Path) -> Layout:
-    layout = find_layout(path, order=(*TRIPLE, "label"))
-    require(layout, (*TRIPLE, "label"))
-    return layout
-
-
-def _read_answers(layout: Layout, triples: Triples) -> Annotations:
-    how = [name for name in HOW if name in layout.position]
-    with _loaded(layout, (*TRIPLE, "label"), how) as connection:
-        labels = _read_labels(connection, layout)
-        columns = connection.execute("SELECT * EXCLUDE (row, label) FROM loaded ORDER BY row").fetchnumpy()
-    columns_of_how = {name: _read_how(layout, name, columns[name]) for name in how}
-    with rows_named_by(layout):
-        return Annotations.from_columns(
-            triples, columns["head"], columns["relation"], columns["tail"], labels, **columns_of_how
-        )
-
-
-UNKNOWN = {"selection": "given", "inclusion_probability": "nan", "round": "0", "frame_size": "0"}
-"""The meaning of an empty cell of a column of ``HOW``, where it is no empty text."""
-
-
-def _read_how(layout: Layout, name: str, texts: Any) -> NDArray[Any]:
-    """Return a column on how answers came about; an empty cell means unknown."""
-    column = np.ma.filled(texts, UNKNOWN.get(name, ""))
-    if name not in NUMBERS:
-        return np.asarray(column, dtype=object)
-    strange = [at for at, text in enumerate(column) if not _is_number(text)]
-    if strange:
-        raise FileError(f"{layout.where(strange[0])}: {column[strange[0]]!r} is not a number (column {name}).")
-    return np.array(column, dtype=np.float64)
-
-
-def answer_columns(annotations: Annotations, pool: int = 0) -> dict[str, NDArray[Any]]:
-    """Return the columns that a file of answers has beside the triples: the label, and how each was asked.
-
-    ``pool`` is how many candidates there are.
-    """
-    unknown = annotations.has_inclusion_probability & (annotations.frame_size == 0)
-    frame_size = np.where(unknown, pool, annotations.frame_size).astype(np.int64)
-    numbers = {
-        "inclusion_probability": np.ma.masked_invalid(annotations.inclusion_probability),
-        "frame_size": frame_size,
-    }
-    numbers["round"] = annotations.round.astype(np.int64)
-    return {"label": annotations.labels.astype(np.int64), **annotations.how, **numbers}
+def read_texts(layout: Layout, needed: Sequence[str]) -> dict[str, NDArray[np.object_]]:
+    """Return the known columns of a file as text, None where a cell is empty; those that are needed have no such."""
+    more = [name for name in layout.position if name not in needed]
+    with _loaded(layout, needed, more) as connection:
+        found = connection.execute("SELECT * EXCLUDE (row) FROM loaded ORDER BY row").fetchnumpy()
+    texts = {name: np.ma.getdata(cells).astype(object) for name, cells in found.items()}
+    for name, cells in found.items():
+        texts[name][np.ma.getmaskarray(cells)] = None
+    return texts
 
 
 def read_triples(path: str | Path) -> Iterator[tuple[str, str, str]]:
@@ -624,7 +570,7 @@ def first_line(path: Path) -> str:
 def _known(path: Path, names: Sequence[str]) -> dict[str, str]:
     """Return a file's own names of the columns that are known here; none for the relation of edges without one."""
     called = call_columns(names)
-    found = {name: called[name] for name in (*COLUMNS, *HOW) if name in called}
+    found = {name: called[name] for name in COLUMNS if name in called}
     if {"source", "target"} <= called.keys() and "relation" not in found:
         LOG.warning("%s: there is no column for the relation; every fact is taken as %s.", path, RELATED)
         found["relation"] = ""

@@ -23,7 +23,6 @@ from actc.data.frames import (
     html_table,
     make_frame,
     read_frame,
-    read_optional,
     silence,
 )
 from actc.errors import RowError, TableError
@@ -205,6 +204,10 @@ class Triples:
         rows = _as_rows(rows)
         return replace(self, heads=self.heads[rows], relations=self.relations[rows], tails=self.tails[rows])
 
+    def plain(self) -> Triples:
+        """Return the same triples without anything beside them."""
+        return Triples(self.heads, self.relations, self.tails, self.entity_names, self.relation_names)
+
     def with_scores(self, scores: FloatArray) -> ScoredTriples:
         """Return the same triples with the given scores, row by row."""
         columns = (self.heads, self.relations, self.tails, self.entity_names, self.relation_names)
@@ -260,8 +263,7 @@ class Triples:
         """Return the row of each triple of another table, -1 where this one does not have it, shape (M,)."""
         if not len(self):
             return np.full(len(others), -1, dtype=np.int64)
-        plain = Triples(others.heads, others.relations, others.tails, others.entity_names, others.relation_names)
-        wanted = self._keys_of(plain.recoded(self.entity_names, self.relation_names))
+        wanted = self._keys_of(others.plain().recoded(self.entity_names, self.relation_names))
         own = self.keys[self._by_key]
         place = np.minimum(np.searchsorted(own, wanted), len(self) - 1)
         return np.where((wanted >= 0) & (own[place] == wanted), self._by_key[place], -1)
@@ -502,286 +504,6 @@ def _as_numbers(scores: ArrayLike) -> FloatArray:
 # WN11 and FB13, as they are given out, write -1 for false.
 LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False, "-1": False, "-1.0": False}
 """How a label may be written, in whatever case."""
-SELECTIONS = ("list", "random", "check", "gain", "given")
-"""How a triple was selected: drawn from a list that is tested; drawn from the whole pool; drawn from what would be
-accepted, or from the rest; where an answer teaches most; nobody knows.
-"""
-HOW = ("selection", "sampling_frame", "inclusion_probability", "frame_size", "who", "when", "round")
-"""The columns that say how an answer came about, in files and frames."""
-NUMBERS = ("inclusion_probability", "round", "frame_size")
-"""Those of them that are numbers."""
-
-
-def as_labels(labels: Any) -> NDArray[Any]:
-    """Return labels as an array: true, false, or NaN where there is none; text is read as files are."""
-    cells = as_list(labels)
-    if not any(cell is None or isinstance(cell, str) or cell != cell for cell in cells):
-        return np.asarray(cells)
-    return np.array([_as_label(row, cell) for row, cell in enumerate(cells)])
-
-
-def _as_label(row: int, cell: Any) -> float:
-    if cell is None or cell != cell:
-        return np.nan
-    if not isinstance(cell, str):
-        return float(cell)
-    if cell.strip().lower() not in LABELS:
-        raise RowError(
-            row, f"the label is the text {cell!r}; write 1 (true), 0 (false), or nothing where none is known."
-        )
-    return float(LABELS[cell.strip().lower()])
-
-
-def _column(values: ArrayLike, like: IntArray, name: str) -> NDArray[Any]:
-    """Return one value for all rows, or one for each, as an array of their shape."""
-    column = np.asarray(values, dtype=np.float64 if name in NUMBERS else object)
-    if column.ndim and column.shape != like.shape:
-        raise TableError(f"There are {like.size} rows but {column.size} values of {name}.")
-    return np.array(np.broadcast_to(column, like.shape))
-
-
-def _check_how(selection: NDArray[np.object_], probability: FloatArray, frame_size: FloatArray | float = 0.0) -> None:
-    """Refuse selections, inclusion probabilities and frame sizes that cannot be."""
-    strange = np.flatnonzero(~np.isin(selection, SELECTIONS))
-    if strange.size:
-        way = selection[strange[0]]
-        raise RowError(
-            int(strange[0]), f"{way!r} is no selection (column selection); there are: {', '.join(SELECTIONS)}."
-        )
-    wrong = np.flatnonzero(~(np.isnan(probability) | ((probability > 0) & (probability <= 1))))
-    if wrong.size:
-        raise RowError(
-            int(wrong[0]), f"the inclusion_probability is {probability[wrong[0]]}; it is above 0 and at most 1."
-        )
-    below = np.flatnonzero(~(np.asarray(frame_size) >= 0))
-    if below.size:
-        size = np.atleast_1d(frame_size)[below[0]]
-        raise RowError(int(below[0]), f"the frame_size is {size}; it is a number of candidates, or 0.")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Annotations:
-    """Answers about some triples of a pool, and how each came to be asked.
-
-    Each of the last six is one value for all or one for each; what is promised of decisions rests on them.
-
-    Parameters
-    ----------
-    rows : int array of shape (l,)
-        Rows of the pool, in the order they were judged; none twice.
-    labels : bool array of shape (l,)
-        True where the answer is "true".
-    selection : str or object array of shape (l,)
-        How it was selected, one of ``SELECTIONS``.
-    sampling_frame : str or object array of shape (l,)
-        The set that it was drawn from: ``pool``, ``accepted``, ``rejected``, ``relation``; empty where it was not.
-    inclusion_probability : float or float array of shape (l,)
-        How probable it was that this question was about this triple; NaN where nobody knows. An answer without a
-        probability teaches, and proves nothing.
-    frame_size : float or float array of shape (l,)
-        How many candidates there were when it was asked; 0 where it is the pool as it is.
-    who, when : str or object array of shape (l,)
-        Who answered, and when (ISO 8601).
-    round : float or float array of shape (l,)
-        How many rounds of draws from a list had begun when it was answered; of such a draw, the number of its round.
-    """
-
-    rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    labels: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
-    selection: Any = "given"
-    sampling_frame: Any = ""
-    inclusion_probability: Any = np.nan
-    frame_size: Any = 0.0
-    who: Any = ""
-    when: Any = ""
-    round: Any = 0.0
-
-    def __post_init__(self) -> None:
-        rows, labels = np.asarray(self.rows), np.asarray(self.labels)
-        if rows.shape != labels.shape or rows.ndim != 1:
-            raise TableError(f"There are {rows.size} annotated rows but {labels.size} labels.")
-        if rows.size and not np.issubdtype(rows.dtype, np.integer):
-            raise TableError("Annotated rows must be whole numbers: positions in the pool.")
-        if rows.size and int(rows.min()) < 0:
-            raise TableError(f"Row {rows.min()} is annotated, but rows are counted from 0.")
-        if len(np.unique(rows)) < len(rows):
-            raise TableError("A row is annotated twice; give each triple one label.")
-        wrong = np.flatnonzero((labels != 0) & (labels != 1))
-        if wrong.size:
-            raise RowError(int(wrong[0]), f"the label is {labels[wrong[0]]}; a label is 0 (false) or 1 (true).")
-        object.__setattr__(self, "rows", rows.astype(np.int64))
-        object.__setattr__(self, "labels", labels.astype(np.bool_))
-        for name in HOW:
-            object.__setattr__(self, name, _column(getattr(self, name), self.rows, name))
-        _check_how(self.selection, self.inclusion_probability, self.frame_size)
-
-    @classmethod
-    def from_columns(
-        cls,
-        triples: Triples,
-        heads: Iterable[str],
-        relations: Iterable[str],
-        tails: Iterable[str],
-        labels: ArrayLike,
-        **how: ArrayLike,
-    ) -> Self:
-        """Find named, labelled triples in the pool; equal answers count once, contradicting ones are refused.
-
-        Of equal answers the first counts. ``how`` are any of the columns ``HOW``.
-        """
-        values, named = as_labels(labels), encode_columns(heads, relations, tails)
-        if len(values) != len(named):
-            raise TableError(f"There are {len(named)} annotated triples but {len(values)} labels.")
-        rows = triples.rows_of(named)
-        missing = np.flatnonzero(rows < 0)
-        if missing.size:
-            at = int(missing[0])
-            name = named.triple(at)
-            raise RowError(at, f"the triple {name} is not among the scored triples; a label needs a score.")
-        _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
-        clash = np.flatnonzero(values != values[first][inverse])
-        if clash.size:
-            at, earlier = int(clash[0]), int(first[inverse[clash[0]]])
-            name = triples.triple(rows[at])
-            raise RowError(at, f"the triple {name} has both labels; decide which one is right.", earlier)
-        columns = {name: _column(column, rows, name) for name, column in how.items()}
-        _check_how(
-            columns.get("selection", np.array("given")),
-            columns.get("inclusion_probability", np.array(np.nan)),
-            columns.get("frame_size", 0.0),
-        )
-        keep = np.sort(first)
-        return cls(rows[keep], values[keep], **{name: column[keep] for name, column in columns.items()})
-
-    @classmethod
-    def from_frame(cls, triples: ScoredTriples, frame: Any) -> Self:
-        """Find the triples of a data frame with the columns head, relation, tail and label in the pool.
-
-        A row without a label (NaN, None) is not answered. The columns of ``HOW`` that it has say how each was asked.
-        """
-        unknown: dict[str, Any] = {
-            "selection": "given",
-            "inclusion_probability": np.nan,
-            "round": 0.0,
-            "frame_size": 0.0,
-        }
-        how = {
-            name: [unknown.get(name, "") if cell is None or cell != cell else cell for cell in as_list(column)]
-            for name, column in read_optional(frame, HOW).items()
-        }
-        heads, relations, tails, label = read_frame(frame, ("head", "relation", "tail", "label"))
-        labels = as_labels(label)
-        answered = np.flatnonzero(labels == labels)  # NaN is not equal to itself
-        if len(answered) < len(labels):
-            heads, relations, tails = (
-                np.asarray(as_list(one), dtype=object)[answered] for one in (heads, relations, tails)
-            )
-            how = {name: np.asarray(column, dtype=object)[answered].tolist() for name, column in how.items()}
-        return cls.from_columns(triples, heads, relations, tails, labels[answered], **how)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __repr__(self) -> str:
-        drawn = int(self.has_inclusion_probability.sum())
-        return f"Annotations({len(self):,} triples, {int(self.labels.sum()):,} true, {drawn:,} random draws)"
-
-    @property
-    def how(self) -> dict[str, NDArray[Any]]:
-        """How each came about, by the names of ``HOW``."""
-        return {name: getattr(self, name) for name in HOW}
-
-    @property
-    def has_inclusion_probability(self) -> BoolArray:
-        """Which answers prove something beside what they teach: those with a known inclusion probability."""
-        return np.asarray(np.isfinite(self.inclusion_probability))
-
-    def plus(self, more: Annotations) -> Self:
-        """Return these annotations followed by more."""
-        names = ("rows", "labels", *HOW)
-        return type(self)(*(np.concatenate([getattr(self, name), getattr(more, name)]) for name in names))
-
-    def take(self, places: ArrayLike) -> Self:
-        """Return some of the annotations (or those a mask keeps), in the order asked for."""
-        places = np.asarray(places)
-        return type(self)(*(getattr(self, name)[places] for name in ("rows", "labels", *HOW)))
-
-    def first(self, count: int) -> Self:
-        """Return the first ``count`` annotations."""
-        return self.take(np.arange(min(count, len(self))))
-
-    def drawn_at_random(self, pool: Sized) -> Self:
-        """Return the same answers as a plain random draw from the pool."""
-        return replace(
-            self, selection="random", sampling_frame="pool", inclusion_probability=1 / max(len(pool), 1), frame_size=0.0
-        )
-
-    def without_inclusion_probability(self) -> Self:
-        """Return the same answers as ones that teach and prove nothing: the set they were drawn from is another."""
-        return replace(self, inclusion_probability=np.nan, round=0.0, frame_size=0.0)
-
-    def drawn_from(self, count: int) -> Self:
-        """Return the same answers about a pool of ``count`` candidates.
-
-        Draws from another number of candidates lose their inclusion probability: it was another pool.
-        """
-        other = (self.frame_size != 0) & (self.frame_size != count)
-        probability, rounds = np.where(other, np.nan, self.inclusion_probability), np.where(other, 0.0, self.round)
-        return replace(self, inclusion_probability=probability, round=rounds, frame_size=0.0)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Picks:
-    """Triples of a pool to be judged next, and how each was chosen.
-
-    Parameters
-    ----------
-    rows : int array of shape (n,)
-        Rows of the pool, the one to ask first in front; none twice.
-    selection, sampling_frame, inclusion_probability, round : as in Annotations
-        One value for all, or one for each.
-    reasons : str or tuple of str
-        Why it is asked, one sentence for the person who judges it.
-    """
-
-    rows: IntArray
-    selection: Any = "gain"
-    sampling_frame: Any = ""
-    inclusion_probability: Any = np.nan
-    reasons: Any = ""
-    round: Any = 0.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", np.asarray(self.rows, dtype=np.int64))
-        for name in PICKED:
-            object.__setattr__(self, name, _column(getattr(self, name), self.rows, name))
-        _check_how(self.selection, self.inclusion_probability)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __repr__(self) -> str:
-        ways, counts = np.unique(self.selection.astype(str), return_counts=True)
-        listed = ", ".join(f"{count:,} {way}" for way, count in zip(ways.tolist(), counts.tolist(), strict=True))
-        return f"Picks({len(self):,} triples: {listed or 'none'})"
-
-    def take(self, places: ArrayLike) -> Self:
-        """Return some of the picks (or those a mask keeps), in the order asked for."""
-        places = np.asarray(places)
-        return type(self)(self.rows[places], *(getattr(self, name)[places] for name in PICKED))
-
-    def plus(self, more: Picks) -> Self:
-        """Return these picks followed by more."""
-        return type(self)(*(np.concatenate([getattr(self, name), getattr(more, name)]) for name in ("rows", *PICKED)))
-
-    def answered(self, labels: ArrayLike, who: str = "") -> Annotations:
-        """Return the answers to the picks, with how each was asked."""
-        how = {name: getattr(self, name) for name in ("selection", "sampling_frame", "inclusion_probability", "round")}
-        return Annotations(self.rows, np.asarray(labels), **how, who=who)
-
-
-PICKED = ("selection", "sampling_frame", "inclusion_probability", "reasons", "round")
-"""The columns of :class:`Picks` beside the rows."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -822,14 +544,14 @@ class Thresholds:
     def from_cuts(
         cls,
         pool: ScoredTriples,
-        annotations: Annotations,
+        answered: IntArray,
         cuts: FloatArray,
         lower: FloatArray | None = None,
         upper: FloatArray | None = None,
     ) -> Self:
-        """Take the cuts found on a pool, and their interval, each of shape (R + 1,) with the default last."""
+        """Take the cuts found on a pool from answers on some rows, each of shape (R + 1,) with the default last."""
         own = cuts[:-1] != cuts[-1]  # some methods differ between relations before anybody judged them
-        own[pool.relations[annotations.rows]] = True
+        own[pool.relations[answered]] = True
         low, high = (None if bound is None else bound[:-1] for bound in (lower, upper))
         return cls(pool.relation_names, cuts[:-1], float(cuts[-1]), own, low, high)
 

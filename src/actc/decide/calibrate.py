@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from actc.data.answers import Answers
-from actc.data.calibration import Calibration, Counts, Exceptions, Sources
+from actc.data.answers import Annotations, Answers
+from actc.data.calibration import Calibration, Counts, Sources
 from actc.data.constraints import Constraints
-from actc.data.files import answer_columns, read_scored, write_scored, write_triples
-from actc.data.parts import read_candidates, read_sample
-from actc.data.triples import Annotations, ScoredTriples, encode_columns
+from actc.data.files import read_scored, write_scored
+from actc.data.parts import read_sample
+from actc.data.triples import ScoredTriples
 from actc.decide.case import PEOPLE, Case
 from actc.decide.guarantee import split_random
 from actc.decide.list_test import Demand
@@ -24,12 +23,14 @@ from actc.graph.formats import read_graph
 from actc.methods.named import describe_options, find_method, finds_cuts, warn_of_scores
 
 LOG = logging.getLogger("actc")
+PICKS = ("unknown", "random")
+"""How judged triples were picked: as far as the answers tell, or by a random draw, as the user says."""
 PathLike = str | Path
 
 
 def calibrate(
     scores: PathLike | ScoredTriples,
-    labels: PathLike | Annotations | None = None,
+    labels: PathLike | Answers | None = None,
     *,
     method: str = "pooled",
     known: PathLike | ScoredTriples | None = None,
@@ -47,9 +48,9 @@ def calibrate(
     scores : path or ScoredTriples
         The candidates: head, relation, tail, score; a file, a folder of parts, or a table. Of more than a million in
         files a random sample is used, and those with labels; the logger ``actc`` says so.
-    labels : path or Annotations, optional
-        Judged triples: head, relation, tail, label (1 or 0), for some of the candidates. Those of a file that are no
-        candidates any more are left out; the logger ``actc`` says how many, and why.
+    labels : path or Answers, optional
+        Judged triples: head, relation, tail, label (1 or 0), for some of the candidates. Those that are no candidates
+        any more are left out; the logger ``actc`` says how many, and why.
     method : str
         A name in ``METHODS``, with options if wanted.
     known : path or ScoredTriples, optional
@@ -72,7 +73,7 @@ def calibrate(
     --------
     >>> import actc
     >>> pool = actc.ScoredTriples.from_columns("abcd", "rrrr", "wxyz", [0.1, 0.4, 0.6, 0.9])
-    >>> found = actc.calibrate(pool, actc.Annotations([1, 2], [False, True]), method="localopt-acc")
+    >>> found = actc.calibrate(pool, actc.Answers.of(pool, [1, 2], [False, True]), method="localopt-acc")
     >>> found.thresholds.decide(pool).tolist()
     [False, False, True, True]
     """
@@ -82,24 +83,14 @@ def calibrate(
     if labels is None and finds_cuts(find_method(method)):
         raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
     facts = read_scored(known)[0] if isinstance(known, PathLike) else known
-    said = Answers.read(labels) if isinstance(labels, PathLike) else None
-    if isinstance(scores, ScoredTriples):
-        pool = scores
-    elif isinstance(labels, Annotations):
-        pool = read_candidates(scores)  # labels by row are about all of the rows
-    else:
-        pool = read_sample(scores, None if said is None else said.triples)
+    answers = Answers.read(labels) if isinstance(labels, PathLike) else labels or Answers()
+    pool = scores if isinstance(scores, ScoredTriples) else read_sample(scores, answers.triples)
     warn_of_scores(find_method(method), pool)
     there = None if graph is None else read_graph(graph)
-    annotations = labels if isinstance(labels, Annotations) else Annotations()
-    if said is not None:
-        annotations, use = said.among(pool, there or facts)
-        use.refuse_none(str(labels), f"the {len(pool):,} candidates")
-        for note in use.notes:
-            LOG.warning("%s: %s", labels, note)
-    annotations = PICKS[picks](annotations, pool)
-    if picks == "random" and demand is not None:
-        annotations = split_random(annotations, len(pool), np.random.default_rng(0))
+    source = labels if isinstance(labels, PathLike) else "answers"
+    for note in answers.describe_use(pool, there or facts, source):
+        LOG.warning("%s: %s", source, note)
+    annotations = _annotate(pool, answers, picks, demand)
     rules = Constraints.read(constraints) if isinstance(constraints, PathLike) else constraints or Constraints()
     case = Case(pool, annotations, facts, method, demand=demand, constraints=rules, facts=there)
     calibration = describe_calibration(case, sources)
@@ -127,16 +118,15 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
             "write it again with `actc calibrate`."
         )
     known = None if sources.known is None else read_scored(sources.known)[0]
-    said = None if sources.labels is None else Answers.read(sources.labels)
-    pool = read_sample(sources.scores, None if said is None else said.triples)
+    answers = Answers() if sources.labels is None else Answers.read(sources.labels)
+    pool = read_sample(sources.scores, answers.triples)
     if pool.relation_names != thresholds.relation_names:
         raise FileError(f"{sources.scores}: its relations are not those of {path}; calibrate again.")
-    answers = Annotations() if said is None else said.among(pool)[0]
-    answers = PICKS.get(sources.picks, PICKS["unknown"])(answers, pool)
-    if sources.picks == "random" and calibration.promise is not None:
-        answers = split_random(answers, len(pool), np.random.default_rng(0))
+    kept = calibration.promise
+    demand = None if kept is None else Demand(kept.target, kept.confidence)
+    annotations = _annotate(pool, answers, sources.picks, demand)
     candidates = None if sources.candidates is None else read_scored(sources.candidates)[0]
-    case = Case(pool, answers, known, calibration.method, candidates=candidates)
+    case = Case(pool, annotations, known, calibration.method, candidates=candidates)
     facts = None if sources.graph is None else read_graph(sources.graph)
     case = replace(case, holdout=calibration.holdout, constraints=calibration.constraints, facts=facts)
     return as_found(case, path, calibration)
@@ -144,18 +134,24 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
 
 def as_found(case: Case, path: PathLike, calibration: Calibration) -> Case:
     """Return a case as a thresholds file decides it: by its cuts, or its guarantee, and people's answers."""
-    case, kept = replace(case, name=Path(path).name, words=words_in(calibration)), calibration.promise
+    case, kept = (
+        replace(
+            case, name=Path(path).name, words=calibration.exceptions.take(np.isin(calibration.exceptions.who, PEOPLE))
+        ),
+        calibration.promise,
+    )
     if kept is None:
         return replace(case, found=calibration.thresholds)
     return replace(case, demand=Demand(kept.target, kept.confidence))
 
 
-def words_in(calibration: Calibration) -> Answers:
-    """Return what people said, of whichever triples, as a thresholds file has it."""
-    found = calibration.exceptions
-    triples = encode_columns(found.heads, found.relations, found.tails)
-    said = Annotations(np.arange(len(found)), np.array(found.accepted, dtype=np.bool_), who=np.array(found.by, object))
-    return Answers(triples, said).take(np.isin(np.array(found.by, dtype=object), PEOPLE))
+def _annotate(pool: ScoredTriples, answers: Answers, picks: str, demand: Demand | None) -> Annotations:
+    """Return the answers about a pool; random draws, if they are, with half of them for the test of a list."""
+    annotations = answers.on(pool)
+    if picks != "random":
+        return annotations
+    annotations = annotations.drawn_at_random(pool)
+    return annotations if demand is None else split_random(annotations, len(pool), np.random.default_rng(0))
 
 
 def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: Path | None) -> Sources:
@@ -174,8 +170,7 @@ def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: 
     write_scored(folder / scores, case.pool)
     if not len(case.annotations):
         return find_sources(folder / scores, None, known)
-    judged = case.pool.take(case.annotations.rows).columns()
-    write_triples(folder / labels, {**judged, **answer_columns(case.annotations, len(case.pool))})
+    case.annotations.about(case.pool).write(folder / labels)
     return find_sources(folder / scores, folder / labels, known)
 
 
@@ -196,15 +191,8 @@ def describe_calibration(case: Case, sources: Sources) -> Calibration:
         case.curves,
         sources,
         case.promised,
-        Exceptions.of(case.target.take(spoken), decisions.accepted[spoken], decisions.by[spoken], told[spoken]),
+        Answers(case.target.plain().take(spoken), decisions.accepted[spoken], told[spoken], who=decisions.by[spoken]),
         case.holdout,
         case.rules,
         case.accepted_precision,
     )
-
-
-PICKS: dict[str, Callable[[Annotations, ScoredTriples], Annotations]] = {
-    "unknown": lambda answers, pool: answers,
-    "random": lambda answers, pool: answers.drawn_at_random(pool),
-}
-"""How judged triples were picked: as far as the answers tell, or by a random draw, as the user says."""

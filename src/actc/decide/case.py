@@ -13,21 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actc.data.answers import Answers
+from actc.data.answers import Annotations, Answers
 from actc.data.calibration import Promised
 from actc.data.constraints import Constraints
 from actc.data.curves import KNOTS, Curves, look_up_few, tabulate_curves
 from actc.data.numeric import cut_between
-from actc.data.triples import (
-    Annotations,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    ScoredTriples,
-    Thresholds,
-    Triples,
-    as_vocabulary,
-)
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples, as_vocabulary
 from actc.decide.conflicts import Conflicts, Resolution, match_conflicts, resolve_conflicts, weigh_facts
 from actc.decide.estimate import Estimates, estimate_share
 from actc.decide.guarantee import LIST, BegunRound, DrawnRound, Guarantee, Ranking, error_left
@@ -304,9 +295,8 @@ class Case:
         found = replace(self.annotations.take(rows >= 0), rows=rows[rows >= 0])
         if not len(self.words):
             return found
-        rows = triples.rows_of(self.words.triples)
-        more = (rows >= 0) & ~self.pool.contains(self.words.triples)
-        return found.plus(replace(self.words.annotations.take(more), rows=rows[more]).without_inclusion_probability())
+        more = self.words.take(~self.pool.contains(self.words.triples)).on(triples)
+        return found.plus(more.without_inclusion_probability())
 
     @cached_property
     def decisions(self) -> Decisions:

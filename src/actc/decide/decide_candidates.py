@@ -15,7 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from actc.data.calibration import Calibration, Exceptions
+from actc.data.answers import Answers
+from actc.data.calibration import Calibration
 from actc.data.constraints import Constraints
 from actc.data.curves import Curves
 from actc.data.database import parse_memory
@@ -85,7 +86,7 @@ def decide_candidates(
     read = [one for one in (thresholds, constraints, graph) if isinstance(one, str | Path)]
     thresholds = Calibration.read(thresholds) if isinstance(thresholds, str | Path) else thresholds
     constraints = Constraints.read(constraints) if isinstance(constraints, str | Path) else constraints
-    exceptions = Exceptions()
+    exceptions = Answers()
     if isinstance(thresholds, Calibration):
         constraints = thresholds.constraints if constraints is None else constraints
         graph = thresholds.sources.graph if graph is None else graph

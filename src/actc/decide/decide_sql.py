@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from actc.data.calibration import Exceptions
+from actc.data.answers import Answers
 from actc.data.constraints import Constraints
 from actc.data.curves import Curves
 from actc.data.parts import BAD_ROW, BAD_SCORE, Candidates
@@ -40,7 +40,7 @@ class DecisionPlan:
     thresholds : Thresholds
     curves : Curves or None
         Where a column ``probability`` comes from.
-    exceptions : Exceptions
+    exceptions : Answers
         Triples that are decided by an answer, whatever their score.
     keep_all : bool
         Write rejected candidates too, with a column ``accepted``.
@@ -58,7 +58,7 @@ class DecisionPlan:
 
     thresholds: Thresholds
     curves: Curves | None = None
-    exceptions: Exceptions = field(default_factory=Exceptions)
+    exceptions: Answers = field(default_factory=Answers)
     keep_all: bool = False
     best_only: bool = False
     memory: int = 10**9
@@ -84,12 +84,9 @@ class DecisionPlan:
         A probability of -1 is that of the curve.
         """
         given = self.exceptions
-        names = {"head": given.heads, "relation": given.relations, "tail": given.tails, "who": given.by}
-        return {
-            **{name: np.array(texts, dtype=object) for name, texts in names.items()},
-            "accepted": np.array(given.accepted, dtype=np.int64),
-            "probability": np.array(given.probability, dtype=np.float64),
-        }
+        p = np.full(len(given), np.nan) if given.probability is None else given.probability
+        accepted = given.labels.astype(np.int64)
+        return {**given.triples.columns(), "who": given.who, "accepted": accepted, "probability": p}
 
 
 @dataclass(frozen=True, eq=False)

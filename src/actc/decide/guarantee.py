@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, Picks
+from actc.data.answers import Annotations, Picks
+from actc.data.triples import BoolArray, FloatArray, IntArray
 from actc.decide.list_test import Demand, Round, draws_to_pass, is_settled, largest_passing, nested_lists
 
 LIST = "list"
@@ -189,4 +190,11 @@ def draw_more(drawn: DrawnRound, besides: IntArray, count: int, random: np.rando
 
 
 def _draws(rows: IntArray, number: int, plan: Round, listed: int) -> Picks:
-    return Picks(rows, LIST, name_round(plan), 1 / max(listed, 1), LIST_DRAW, number)
+    return Picks(
+        rows,
+        LIST_DRAW,
+        selection=LIST,
+        sampling_frame=name_round(plan),
+        inclusion_probability=1 / max(listed, 1),
+        round=number,
+    )

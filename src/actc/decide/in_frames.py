@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.answers import Annotations, Answers
 from actc.data.constraints import Constraints
 from actc.data.frames import IDS, are_integers, kind_of, make_frame, read_frame, read_ids, read_optional
-from actc.data.triples import Annotations, ScoredTriples, Triples
+from actc.data.triples import ScoredTriples, Triples
 from actc.decide.case import Case
 from actc.decide.judge_answers import JudgeAnswers
 from actc.decide.list_test import Demand
@@ -50,7 +51,7 @@ def pick_triples(
         The candidates; beside judges a frame needs no score.
     count : int
         How many.
-    answers : data frame, optional
+    answers : Answers or data frame, optional
         What was judged before: head, relation, tail, label (1 or 0); these are not asked again.
     judges : data frame, optional
         What machines answered, as :func:`accept_triples` takes it.
@@ -103,7 +104,7 @@ def accept_triples(
     ----------
     pool : ScoredTriples, or data frame with the columns head, relation, tail and score
         The candidates; beside judges a frame needs no score.
-    answers : data frame, optional
+    answers : Answers or data frame, optional
         What was judged: head, relation, tail, label (1 or 0), and how it was asked, as :func:`pick_triples` says.
     judges : data frame, optional
         What machines answered: head, relation, tail, judge, and label (1 or 0) or probability. What they are worth is
@@ -170,7 +171,9 @@ def _as_answers(triples: ScoredTriples, answers: Any) -> Annotations:
     """Read answers; refuse a frame in which nobody has answered anything, such as the questions as they were picked."""
     if answers is None:
         return Annotations()
-    found = Annotations.from_frame(triples, answers)
-    if not len(found) and len(read_ids(answers)[0]):
+    found = answers if isinstance(answers, Answers) else Answers.from_frame(answers)
+    if not len(found) and not isinstance(answers, Answers) and len(read_ids(answers)[0]):
         raise TableError("No answer has a label: put 1 (true) or 0 (false) into the column label, or give no answers.")
-    return found
+    for note in found.describe_use(triples):
+        LOG.warning(note)
+    return found.on(triples)

@@ -9,10 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from actc.data.answers import as_labels
 from actc.data.database import open_database
 from actc.data.files import TRIPLE, find_layout, require, rows_named_by, with_columns
 from actc.data.frames import as_list, read_frame, read_optional
-from actc.data.triples import BoolArray, FloatArray, IntArray, Triples, as_labels, encode_columns
+from actc.data.triples import BoolArray, FloatArray, IntArray, Triples, encode_columns
 from actc.errors import RowError, TableError
 
 WORDS = ("label", "probability")

@@ -13,8 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
+from actc.data.answers import Annotations
 from actc.data.numeric import logit, moderate, sigmoid, softplus
-from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.decide.judge_answers import JudgeAnswers
 from actc.methods.named import Fit, Method
 from actc.methods.pooled.model import leave_one_out

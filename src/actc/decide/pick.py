@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from actc.data.triples import IntArray, Picks
+from actc.data.answers import Picks
+from actc.data.triples import IntArray
 from actc.decide.case import Case
 from actc.decide.guarantee import begin_round, draw_more, error_left
 from actc.decide.list_test import TUNED, Demand, Round, draws_to_pass, plan_rounds

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.data.answers import Annotations
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.errors import OptionError
 from actc.methods.choose_thresholds import Objective, choose_thresholds
 from actc.methods.groups import DecisionSets, Groups

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from actc.data.answers import Annotations, Answers, as_labels
 from actc.data.curves import Curves, tabulate_curves
-from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, as_labels
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
 from actc.errors import OptionError, TableError
 from actc.methods.named import Fit, Method, find_method, finds_cuts, warn_of_scores
 from actc.methods.three_steps import Squash
@@ -20,9 +21,9 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
     """Find out where "true" begins in each relation, from a few answers.
 
     It clones, prints, scores and is fitted like any estimator of scikit-learn; but on triples, with answers to some of
-    them. With one label for each triple (NaN where nobody answered) in the place of ``Annotations``,
-    ``cross_val_score`` and ``GridSearchCV`` work: they fit it on some of the triples, and score it on the others that
-    have a label. Pipelines and ``check_estimator``, which fill arrays of numbers, cannot be used with it.
+    them. With one label for each triple (NaN where nobody answered) in the place of ``Answers``, ``cross_val_score``
+    and ``GridSearchCV`` work: they fit it on some of the triples, and score it on the others that have a label.
+    Pipelines and ``check_estimator``, which fill arrays of numbers, cannot be used with it.
 
     Parameters
     ----------
@@ -44,12 +45,12 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> from actc import Annotations, Calibrator, ScoredTriples
+    >>> from actc import Answers, Calibrator, ScoredTriples
     >>> pool = ScoredTriples.from_columns("abcd", "rrrr", "wxyz", [0.1, 0.4, 0.6, 0.9])
     >>> calibrator = Calibrator("actc-lr-rndm", random_state=0)
     >>> rows = calibrator.select(2, pool)
-    >>> answers = pool.scores[rows] > 0.3  # here a person would judge
-    >>> calibrator.fit(pool, Annotations(rows, answers)).predict(pool).tolist()
+    >>> labels = pool.scores[rows] > 0.3  # here a person would judge
+    >>> calibrator.fit(pool, Answers.of(pool, rows, labels)).predict(pool).tolist()
     [False, True, True, True]
     """
 
@@ -77,7 +78,7 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
     def fit(
         self,
         triples: ScoredTriples,
-        annotations: Annotations | ArrayLike | None = None,
+        answers: Answers | Annotations | ArrayLike | None = None,
         known: ScoredTriples | None = None,
     ) -> Self:
         """Find the thresholds.
@@ -86,18 +87,18 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         ----------
         triples : ScoredTriples
             The pool of candidates.
-        annotations : Annotations, or array of shape (N,)
-            What is known about some of them; or a label for each, NaN where nobody answered.
+        answers : Answers, or array of shape (N,)
+            Answers about some of them; or a label for each, NaN where nobody answered.
         known : ScoredTriples, optional
             Triples that the graph holds already, with their scores; only some methods use them.
         """
         method = find_method(self.method)
-        answers = Annotations() if annotations is None else _check_answers(annotations, triples)
+        annotations = Annotations() if answers is None else _check_answers(answers, triples)
         warn_of_scores(method, _check_triples(triples))
-        fit = method.fit(triples, answers, known)
-        if not len(answers) and finds_cuts(method):
+        fit = method.fit(triples, annotations, known)
+        if not len(annotations) and finds_cuts(method):
             raise OptionError("This method needs at least 1 annotation(s), not 0.")
-        self.pool_, self.annotations_ = triples, answers
+        self.pool_, self.annotations_ = triples, annotations
         self.fit_: Fit = fit
         self.classes_: BoolArray = np.array([False, True])
         self.thresholds_: Thresholds | None = fit.thresholds
@@ -160,14 +161,18 @@ def _check_triples(triples: object) -> ScoredTriples:
     )
 
 
-def _check_answers(annotations: Any, triples: object) -> Annotations:
-    if isinstance(annotations, Annotations):
-        return annotations
-    if np.ndim(annotations) == 1 and np.size(annotations) == len(_check_triples(triples)):
-        labels = as_labels(annotations)
+def _check_answers(answers: Any, triples: object) -> Annotations:
+    pool = _check_triples(triples)
+    if isinstance(answers, Annotations):
+        return answers
+    if isinstance(answers, Answers):
+        answers.describe_use(pool)  # refuses answers about other triples
+        return answers.on(pool)
+    if np.ndim(answers) == 1 and np.size(answers) == len(pool):
+        labels = as_labels(answers)
         rows = np.flatnonzero(labels == labels)
         return Annotations(rows, labels[rows])
     raise TableError(
-        f"Annotations were expected, or a label for each triple, not a {type(annotations).__name__}; say which rows of "
-        "the pool were judged, and how: Annotations(rows, labels)."
+        f"Answers were expected, or a label for each triple, not a {type(answers).__name__}; say which rows of the "
+        "pool were judged, and how: Answers.of(pool, rows, labels)."
     )

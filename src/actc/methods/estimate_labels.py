@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.data.answers import Annotations
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.errors import OptionError
 from actc.methods.classifiers import Fitted, find_estimator
 from actc.methods.groups import DecisionSets, Groups

@@ -9,7 +9,8 @@ from typing import Self
 
 import numpy as np
 
-from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.data.answers import Annotations
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.errors import TableError
 
 

@@ -18,7 +18,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from actc.data.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
+from actc.data.answers import Annotations, Picks
+from actc.data.triples import BoolArray, FloatArray, ScoredTriples, Thresholds
 from actc.errors import ActcError, ChoiceError, OptionError, check_choice
 from actc.evidence.score import TriplesWithEvidence
 from actc.methods.pooled.method import Pooled

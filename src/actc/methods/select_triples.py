@@ -14,7 +14,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from actc.data.triples import Annotations, FloatArray, IntArray, Picks, ScoredTriples
+from actc.data.answers import Annotations, Picks
+from actc.data.triples import FloatArray, IntArray, ScoredTriples
 from actc.errors import OptionError, choose
 
 
@@ -88,7 +89,7 @@ def select_triples(
     rows = chosen.select(pool, annotations, count, random, estimate)
     if not chosen.uniform:
         return Picks(rows, reasons=chosen.reason)
-    return Picks(rows, "random", "pool", 1 / len(pool), chosen.reason)
+    return Picks(rows, chosen.reason, selection="random", sampling_frame="pool", inclusion_probability=1 / len(pool))
 
 
 def check_count(pool: ScoredTriples, annotations: Annotations, count: int) -> None:

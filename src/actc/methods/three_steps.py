@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from actc.data.answers import Annotations, Picks
 from actc.data.numeric import logit, sigmoid
-from actc.data.triples import Annotations, BoolArray, FloatArray, Picks, ScoredTriples, Thresholds
+from actc.data.triples import BoolArray, FloatArray, ScoredTriples, Thresholds
 from actc.errors import OptionError, check_choice, choose
 from actc.methods.baselines import global_opt, local_opt
 from actc.methods.choose_thresholds import choose_as_printed, choose_thresholds
@@ -120,7 +121,7 @@ class StepsFit:
         cuts = self.method.find_cuts(self._seen_pool, [self.answers])[0]
         if self.squash is not None:
             cuts = self.squash.undo(cuts, self.pool)
-        return Thresholds.from_cuts(self.pool, self.answers, cuts)
+        return Thresholds.from_cuts(self.pool, self.answers.rows, cuts)
 
     def accepts(self, triples: ScoredTriples) -> BoolArray:
         """Return which triples are accepted, shape (M,)."""

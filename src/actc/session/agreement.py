@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray
+from actc.data.answers import Annotations
+from actc.data.triples import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

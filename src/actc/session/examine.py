@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 from contextlib import closing, nullcontext
@@ -10,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.data.answers import Annotations, Answers
 from actc.data.deliver import check_writable
-from actc.data.files import read_annotations, write_json, write_scored
+from actc.data.files import write_json, write_scored
 from actc.data.parts import read_candidates
-from actc.data.triples import Annotations, ScoredTriples
-from actc.decide.audit import Audit, StoppingRule, assess, draw_next
+from actc.data.triples import ScoredTriples
+from actc.decide.audit import Audit, Goal, assess, draw_next
 from actc.decide.case import Case
 from actc.decide.report import PageContext, Report, make_report, write_page
 from actc.errors import OptionError
@@ -64,7 +66,7 @@ def write_report(
 def draw_audit(
     accepted: PathLike | ScoredTriples,
     out: PathLike | None,
-    labels: PathLike | Annotations | None = None,
+    labels: PathLike | Answers | None = None,
     *,
     count: int = 100,
     target: float | None = None,
@@ -78,7 +80,7 @@ def draw_audit(
         The whole accepted set.
     out : path
         Write the draws there.
-    labels : path or Annotations, optional
+    labels : path or Answers, optional
         What was judged so far: more draws go where they bring most.
     count : int
         How many answers to ask for.
@@ -92,14 +94,14 @@ def draw_audit(
         raise OptionError("Give --out to draw triples to judge, or --labels to read judged ones.")
     answers = _answers(labels, triples)
     random = np.random.default_rng([seed, len(answers)])
-    drawn = triples.take(draw_next(triples, answers, count, random, StoppingRule(target=target)))
+    drawn = triples.take(draw_next(triples, answers, count, random, Goal(target=target)))
     write_scored(out, drawn)
     return drawn
 
 
 def audit_accepted(
     accepted: PathLike | ScoredTriples,
-    labels: PathLike | Annotations,
+    labels: PathLike | Answers,
     *,
     within: float = 0.05,
     target: float | None = None,
@@ -111,7 +113,7 @@ def audit_accepted(
     ----------
     accepted : path or ScoredTriples
         The whole accepted set.
-    labels : path or Annotations
+    labels : path or Answers
         Answers on what :func:`actc.draw_audit` drew.
     within : float
         The answers are enough when the share of true triples is known to plus or minus so much.
@@ -121,7 +123,7 @@ def audit_accepted(
         How sure the bounds should be.
     """
     triples = _triples(accepted)
-    return assess(triples, _answers(labels, triples), StoppingRule(within, target, level))
+    return assess(triples, _answers(labels, triples), Goal(within, target, level))
 
 
 def _next_commands(source: PathLike | Session | Case, opened: Opened) -> tuple[str, ...]:
@@ -158,7 +160,10 @@ def _triples(given: PathLike | ScoredTriples) -> ScoredTriples:
     return given if isinstance(given, ScoredTriples) else read_candidates(given)
 
 
-def _answers(given: PathLike | Annotations | None, triples: ScoredTriples) -> Annotations:
+def _answers(given: PathLike | Answers | None, triples: ScoredTriples) -> Annotations:
     if given is None:
         return Annotations()
-    return given if isinstance(given, Annotations) else read_annotations(given, triples)
+    answers = given if isinstance(given, Answers) else Answers.read(given)
+    for note in answers.describe_use(triples, source="answers" if answers is given else str(given)):
+        logging.getLogger("actc").warning(note)
+    return answers.on(triples)

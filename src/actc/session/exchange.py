@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from actc.data.answers import Use, explain_unused
+from actc.data.answers import SELECTIONS, Annotations, Answers
 from actc.data.deliver import write_beside
-from actc.data.files import answer_columns, load_json, open_text, read_answers, write_text, write_triples
-from actc.data.triples import SELECTIONS, Annotations, ScoredTriples, Triples, encode_columns
+from actc.data.files import load_json, open_text, write_text, write_triples
+from actc.data.triples import ScoredTriples, encode_columns
 from actc.decide.judge_answers import read_judge_answers
 from actc.errors import FileError, OptionError, SessionError
 from actc.session.ask import Annotator, LeaseQueue, Task, drop_from_plan, put_tasks
@@ -38,11 +38,9 @@ def write_labels(session: Session, path: Path) -> int:
     tasks = session.tasks(labels.rows.tolist())
     if not tasks:
         raise FileError(f"{session.folder}: nothing is judged yet, so there is no label to write.")
-    columns: dict[str, Any] = {
-        name: np.array([getattr(task, name) for task in tasks], dtype=object) for name in Session.TRIPLE
-    }
-    columns |= {"score": [task.score for task in tasks], **answer_columns(labels, session.settings.triples)}
-    write_triples(path, columns)
+    triples = encode_columns(*([getattr(task, name) for task in tasks] for name in Session.TRIPLE))
+    answers = Answers(triples, labels.labels, **labels.drawn_from(session.settings.triples).provenance)
+    write_triples(path, {**triples.columns(), "score": [task.score for task in tasks], **answers.columns()})
     return len(labels)
 
 
@@ -176,21 +174,20 @@ def _match(
     if not lines:
         return [], [], ()
     named = encode_columns(*([line.triple[i] for line in lines] for i in range(3)))
-    rows, drawn = pool.rows_of(named), np.array([line.inclusion_probability is not None for line in lines])
-    there = session.settings.triples
-    elsewhere = np.array([line.frame_size not in (0, there) for line in lines])
-    elsewhere |= (drawn & ~elsewhere & (rows < 0)).any()  # a pool of that size, and another one
+    drawn: dict[str, Any] = {
+        "inclusion_probability": [line.inclusion_probability or np.nan for line in lines],
+        "frame_size": [line.frame_size for line in lines],
+    }
+    answers = Answers(named, np.array([line.said == "true" for line in lines]), **drawn)
+    rows, elsewhere = answers.places(pool)
     missing, found = named.take(rows < 0), np.flatnonzero(rows >= 0)
     facts = missing.take([at for at in range(len(missing)) if session.names.holds(*missing.triple(at))])
-    facts = facts.with_used_names()
-    unproved = bool(drawn[found].any() and elsewhere[found][drawn[found]].all())
-    use = Use(len(found), explain_unused(missing, pool, facts), unproved)
-    use.refuse_none(path, "this session's candidates")
+    notes = answers.describe_use(pool, facts.with_used_names(), path)
     kept = [
         replace(line, **TAUGHT) if other and line.inclusion_probability else line
         for line, other in zip(lines, elsewhere, strict=True)
     ]
-    return [kept[at] for at in found], rows[found].tolist(), use.notes
+    return [kept[at] for at in found], rows[found].tolist(), tuple(notes)
 
 
 TAUGHT: dict[str, Any] = {"selection": "given", "sampling_frame": "", "inclusion_probability": None, "round": 0}
@@ -203,7 +200,7 @@ def put_answers(session: Session, pool: ScoredTriples, said: Annotations) -> int
     They teach, and prove nothing: they were drawn from other candidates.
     """
     who = [str(name)[:MOST_NAME] or "earlier" for name in said.who]
-    lines = _lines_of(pool.take(said.rows), said, who, "earlier answers")
+    lines = _lines_of(said.about(pool), who, "earlier answers")
     taken = (replace(line, **TAUGHT) for line in lines)
     people = map(session.add_annotator, who)
     return _insert(session, pool, list(zip(people, taken, said.rows.tolist(), strict=True)))
@@ -232,20 +229,20 @@ def _insert(session: Session, pool: ScoredTriples, found: Sequence[tuple[Annotat
 
 
 def _read_table(path: Path, who: str) -> Iterator[Line]:
-    triples, found = read_answers(path)
+    found = Answers.read(path)
     who_said = [name[:MOST_NAME] if name and name != OWNER else who for name in found.who.tolist()]
-    return _lines_of(triples, found, who_said, str(path))
+    return _lines_of(found, who_said, str(path))
 
 
-def _lines_of(triples: Triples, said: Annotations, who: Sequence[str], place: str) -> Iterator[Line]:
-    """Return answers, one to each of some triples, as judgements of people."""
+def _lines_of(said: Answers, who: Sequence[str], place: str) -> Iterator[Line]:
+    """Return answers as judgements of people."""
     probabilities = [p if np.isfinite(p) else None for p in said.inclusion_probability.tolist()]
     sizes, at = said.frame_size.astype(np.int64).tolist(), map(_seconds, said.when.tolist())
     rounds = said.round.astype(np.int64).tolist()
     columns = (who, said.labels.tolist(), said.selection, said.sampling_frame, probabilities, rounds, sizes, at)
     for row, (name, label, *how) in enumerate(zip(*columns, strict=True)):
         word = "true" if label else "false"
-        yield Line(name, "person", "", triples.triple(row), word, None, "", place, PURPOSES["person"], *how)
+        yield Line(name, "person", "", said.triples.triple(row), word, None, "", place, PURPOSES["person"], *how)
 
 
 def _seconds(at: Any) -> float | None:

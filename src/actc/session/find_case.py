@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from actc.data.answers import Annotations
 from actc.data.calibration import Calibration
 from actc.data.files import read_scored
-from actc.data.triples import Annotations, ScoredTriples
+from actc.data.triples import ScoredTriples
 from actc.decide.calibrate import as_found, read_case
 from actc.decide.case import Case
 from actc.decide.list_test import Demand

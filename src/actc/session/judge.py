@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.answers import Annotations
 from actc.data.progress import Progress, ignore_progress
-from actc.data.triples import Annotations, IntArray
+from actc.data.triples import IntArray
 from actc.decide.case import Case
 from actc.errors import ChoiceError, OptionError, check_choice
 from actc.session.agreement import Reliability, measure_reliability

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actc.data.triples import Annotations
+from actc.data.answers import Annotations
 from actc.decide.judge_answers import JudgeAnswers
 from actc.session.agreement import Reliability, measure_reliability
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from actc.data.answers import Answers
 from actc.data.files import find_layout
-from actc.data.triples import Annotations, BoolArray, IntArray, ScoredTriples
+from actc.data.triples import BoolArray, IntArray, ScoredTriples
 from actc.decide.case import ORACLE, Case
 from actc.decide.list_test import Demand
 from actc.decide.pick import pick_next
@@ -24,25 +24,6 @@ DRAWN_AT_ONCE = 10  # draws from a list, before anybody looks whether it has pas
 POOL = 50_000  # candidates that questions are chosen from; a random part of them, where there are more
 
 Oracle = Callable[[ScoredTriples, IntArray], BoolArray]
-
-
-@dataclass(frozen=True, eq=False)
-class Carried:
-    """A pool, and what was said of some of it before this run.
-
-    Parameters
-    ----------
-    rows : int array of shape (n,)
-        The candidates that the pool is made of, in its order.
-    answers : Annotations
-        They teach, and prove nothing; their rows are those of the pool.
-    every : Answers
-        All answers, those about no candidate among them.
-    """
-
-    rows: IntArray
-    answers: Annotations = field(default_factory=Annotations)
-    every: Answers = field(default_factory=Answers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +53,7 @@ class Listed:
         """Return the oracle, with the rows of the candidates that it can judge."""
         labels, rows = np.zeros(len(candidates), dtype=np.bool_), np.arange(len(candidates))
         if self.answers is not None:
-            listed = self.answers.among(candidates)[0]
+            listed = self.answers.on(candidates)
             rows, labels[listed.rows] = np.sort(listed.rows), listed.labels
         elif self.true is not None:
             labels = self.true.contains(Graph.of(candidates))
@@ -102,7 +83,8 @@ def ask_oracle(
     budget: int = 100,
     seed: int = 0,
     demand: Demand | None = None,
-    carried: Carried | None = None,
+    rows: IntArray | None = None,
+    answers: Answers | None = None,
 ) -> Case:
     """Ask until the budget is spent, and return the open case: what it decides on are all candidates.
 
@@ -121,15 +103,18 @@ def ask_oracle(
     seed : int
     demand : Demand, optional
         The precision to promise.
-    carried : Carried, optional
-        The pool, with answers of earlier runs; without it a random part of those that can be judged.
+    rows : int array, optional
+        The candidates that the pool is made of, in its order; without it a random part of those that can be judged.
+    answers : Answers, optional
+        Those of earlier runs, which are used to fit.
     """
     random = np.random.default_rng(seed)
-    carried = carried or Carried(split_pool(judgeable, random))
-    rows, earlier = carried.rows, len(carried.answers)
+    rows = split_pool(judgeable, random) if rows is None else rows
     pool = candidates.take(rows).with_used_names()  # as whoever reads its file will see it
+    given = (answers or Answers()).on(pool).without_inclusion_probability()
+    earlier = len(given)
     found, enough = named_method(method), min(earlier + budget, len(pool))
-    case = Case(pool, carried.answers, known, method, demand=demand, candidates=candidates)
+    case = Case(pool, given, known, method, demand=demand, candidates=candidates)
     while (left := enough - len(case.annotations)) > 0:
         count = min(left, found.batch(enough - left) if demand is None else DRAWN_AT_ONCE)
         picks = pick_next(case, count, random, enough - earlier, earlier, final=True)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.answers import Annotations, Picks
 from actc.data.files import in_json
-from actc.data.triples import Annotations, BoolArray, IntArray, Picks, ScoredTriples, Thresholds
+from actc.data.triples import BoolArray, IntArray, ScoredTriples, Thresholds
 from actc.decide.case import Case
 
 MOST_RELATIONS = 24

@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from actc.data.triples import BoolArray, IntArray, Picks, ScoredTriples
+from actc.data.answers import Picks
+from actc.data.triples import BoolArray, IntArray, ScoredTriples
 from actc.decide.case import Case
 from actc.decide.guarantee import BegunRound
 from actc.decide.pick import pick_next

@@ -28,9 +28,10 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.answers import Annotations
 from actc.data.constraints import Constraints
 from actc.data.files import read_scored
-from actc.data.triples import Annotations, BoolArray, ScoredTriples
+from actc.data.triples import BoolArray, ScoredTriples
 from actc.decide.list_test import Demand
 from actc.errors import FileError, OptionError, SessionError, check_choice
 from actc.session.agreement import Votes, combine

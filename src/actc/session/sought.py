@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from actc.data.triples import Annotations, ScoredTriples
+from actc.data.answers import Annotations
+from actc.data.triples import ScoredTriples
 from actc.decide.judge_answers import JudgeAnswers
 from actc.decide.list_test import Demand
 from actc.decide.words import CANDIDATES, WRONG_FACTS, Sought

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.data.answers import Annotations
 from actc.data.constraints import Constraints
 from actc.data.deliver import write_folder
 from actc.data.files import find_layout, read_scored, write_scored, write_triples
 from actc.data.parts import read_sample
-from actc.data.triples import Annotations, ScoredTriples, Triples
+from actc.data.triples import ScoredTriples, Triples
 from actc.decide.classes import relation_mask
 from actc.decide.find_constraints import constraints_from
 from actc.errors import FileError

@@ -15,11 +15,12 @@ from actc.bench.rows import Row
 from actc.bench.runs import run_experiment
 from actc.bench.sample import Sample, load_sample
 from actc.complete.run import complete_graph
+from actc.data.answers import Annotations
 from actc.data.files import write_scored, write_text, write_triples
 from actc.data.metrics import accuracy, f1, report_by_relation
 from actc.data.pages import render
 from actc.data.progress import Progress, ignore_progress
-from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray
+from actc.data.triples import BoolArray, FloatArray, IntArray
 from actc.decide.calibrate import describe_calibration, write_sources
 from actc.decide.case import ORACLE, Case, Decisions
 from actc.errors import OptionError

@@ -9,8 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from actc.data.answers import Annotations, Picks
 from actc.data.numeric import moderate
-from actc.data.triples import Annotations, BoolArray, FloatArray, IntArray, Picks, ScoredTriples, Thresholds
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
 from actc.errors import OptionError, check_choice
 from actc.evidence.score import TriplesWithEvidence
 from actc.methods.pooled import tuned
@@ -141,7 +142,8 @@ class PooledFit:
         """One cut per relation with a 90% interval, if the model holds; None where answers moved weights."""
         if self.moved is not None:
             return None
-        return Thresholds.from_cuts(self.pool, self.answers, self.cuts, *cut_intervals(self.draws, cut=self._level))
+        interval = cut_intervals(self.draws, cut=self._level)
+        return Thresholds.from_cuts(self.pool, self.answers.rows, self.cuts, *interval)
 
     @cached_property
     def gain(self) -> float:

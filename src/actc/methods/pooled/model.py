@@ -15,8 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from actc.data.answers import Annotations
 from actc.data.numeric import line_heights, line_variances, logit, moderate, psi, sigmoid
-from actc.data.triples import Annotations, FloatArray, IntArray
+from actc.data.triples import FloatArray, IntArray
 from actc.methods.pooled import tuned
 from actc.methods.pooled.features import PreparedPool
 from actc.methods.pooled.tuned import Coefficient

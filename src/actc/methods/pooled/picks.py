@@ -11,8 +11,9 @@ from bisect import bisect_left, bisect_right, insort
 
 import numpy as np
 
+from actc.data.answers import Annotations, Picks
 from actc.data.numeric import line_heights, moderate, moderation, psi, sigmoid, table_heights
-from actc.data.triples import Annotations, FloatArray, IntArray, Picks
+from actc.data.triples import FloatArray, IntArray
 from actc.methods.pooled import tuned
 from actc.methods.pooled.features import PreparedPool
 from actc.methods.pooled.model import Posterior
@@ -131,8 +132,8 @@ def pick_expected_gain(
         if left.of_relation()[taken] == 0:
             gains.gains[taken] = -np.inf
     rows, selections, frames, probabilities, reasons = zip(*found, strict=True) if found else ((),) * 5
-    names = [np.array(column, dtype=object) for column in (selections, frames, reasons)]
-    return Picks(np.array(rows, dtype=np.int64), names[0], names[1], np.array(probabilities), names[2])
+    drawn = {"selection": selections, "sampling_frame": frames, "inclusion_probability": probabilities}
+    return Picks(np.array(rows, dtype=np.int64), reasons, **drawn)
 
 
 def _gain_in_words(gain: float) -> str:
@@ -271,4 +272,5 @@ def pick_listed(
     p = (1 - share) * everywhere / everywhere.sum() + share * listed / listed.sum()
     rows = random.choice(size, min(count, len(free)), replace=False, p=p / p.sum())
     left = 1 - np.append(0.0, np.cumsum(p[rows])[:-1])  # of the probability, when each is drawn
-    return Picks(rows, "random", "pool", np.minimum(p[rows] / np.maximum(left, p[rows]), 1.0), RANDOM_CHECK)
+    probability = np.minimum(p[rows] / np.maximum(left, p[rows]), 1.0)
+    return Picks(rows, RANDOM_CHECK, selection="random", sampling_frame="pool", inclusion_probability=probability)

@@ -14,7 +14,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from actc.data.triples import Annotations, FloatArray
+from actc.data.answers import Annotations
+from actc.data.triples import FloatArray
 from actc.methods.pooled import tuned
 from actc.methods.pooled.features import PreparedPool
 from actc.methods.pooled.model import Posterior, Priors, design

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from actc.data.answers import Annotations
 from actc.data.numeric import psi, sigmoid, softplus
-from actc.data.triples import Annotations, FloatArray, IntArray
+from actc.data.triples import FloatArray, IntArray
 from actc.methods.pooled import tuned
 from actc.methods.pooled.features import PLACES, PreparedPool
 from actc.methods.pooled.model import Posterior, Priors, design
