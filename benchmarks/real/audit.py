@@ -23,11 +23,11 @@ import pandas as pd
 
 from actc.data.answers import Annotations
 from actc.data.triples import BoolArray, IntArray, ScoredTriples
-from actc.decide.audit import LEAST, Goal, assess, draw_next, find_strata
+from actc.decide.audit import MIN_ANSWERS, StoppingRule, assess, draw_next, stratify
 from actc.session.audit_plan import AHEAD
 
 HERE = Path(__file__).parent
-GOAL, MOST = Goal(0.05, level=0.95), 600
+GOAL, MOST = StoppingRule(0.05, level=0.95), 600
 COLUMNS = ("facts", "truth", "runs", "answers", "held", "bias")
 
 
@@ -62,9 +62,9 @@ def audit_once(
     facts: ScoredTriples, labels: BoolArray, strata: IntArray, random: np.random.Generator
 ) -> tuple[int, bool, float]:
     """Return how many answers it took, whether the interval holds, and the estimate."""
-    answers, look = Annotations(), LEAST
+    answers, look = Annotations(), MIN_ANSWERS
     while len(answers) < MOST:
-        for row in draw_next(facts, answers, LEAST if not len(answers) else AHEAD, random, GOAL, strata=strata):
+        for row in draw_next(facts, answers, MIN_ANSWERS if not len(answers) else AHEAD, random, GOAL, strata=strata):
             answers = Annotations(np.append(answers.rows, row), np.append(answers.labels, labels[row]))
             if len(answers) < look:
                 continue
@@ -86,7 +86,7 @@ def main() -> None:
         table.writerow(COLUMNS)
         made = [make_facts(*shape) for shape in ((0.85, 0.0), (0.85, 0.15), (0.97, 0.0))]
         for name, facts, labels in [*read_facts(), *made]:
-            strata = find_strata(facts)
+            strata = stratify(facts)
             runs = [audit_once(facts, labels, strata, np.random.default_rng([7, run])) for run in range(options.runs)]
             answers, held, middle = (np.mean(column) for column in zip(*runs, strict=True))
             row = f"{labels.mean():.4f}", options.runs, f"{answers:.1f}", f"{held:.3f}", f"{middle - labels.mean():.4f}"

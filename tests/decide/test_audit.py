@@ -10,7 +10,16 @@ from scipy.stats import betabinom, binomtest
 
 from actc import ScoredTriples
 from actc.data.answers import Annotations
-from actc.decide.audit import LEAST, Goal, answers_for, anytime, assess, draw_next, find_strata, wilson
+from actc.decide.audit import (
+    MIN_ANSWERS,
+    StoppingRule,
+    answers_for,
+    anytime,
+    assess,
+    draw_next,
+    stratify,
+    wilson,
+)
 from actc.errors import OptionError
 
 NOTHING = Annotations()
@@ -29,14 +38,14 @@ def answered(rows, labels) -> Annotations:
 
 
 def test_strata_are_relations_the_rare_ones_together_and_halves_by_score(accepted):
-    codes = find_strata(accepted)
+    codes = stratify(accepted)
     names = np.array(accepted.relation_names, dtype=object)[accepted.relations]
     for code in np.unique(codes):
         assert len({name == "large" for name in names[codes == code]}) == 1
     large = np.unique(codes[names == "large"], return_counts=True)[1]
     assert len(large) == 2
     assert abs(np.diff(large)) <= 1
-    alike = find_strata(accepted.with_scores(np.zeros(len(accepted))))
+    alike = stratify(accepted.with_scores(np.zeros(len(accepted))))
     assert len(np.unique(alike)) == 2
     assert set(alike[names == "rare"]) == set(alike[names == "small"])
 
@@ -52,7 +61,7 @@ def test_no_fact_is_drawn_twice_and_each_can_be(accepted):
 
 
 def test_first_draws_are_in_proportion_and_later_ones_go_where_answers_differ(accepted):
-    codes, random = find_strata(accepted), np.random.default_rng(0)
+    codes, random = stratify(accepted), np.random.default_rng(0)
     rows = draw_next(accepted, NOTHING, 90, random)
     expected = np.bincount(codes) / 10
     assert np.abs(np.bincount(codes[rows]) - expected).max() <= 1
@@ -66,14 +75,14 @@ def test_first_draws_are_in_proportion_and_later_ones_go_where_answers_differ(ac
 def test_draws_that_wait_for_an_answer_are_not_drawn_again(accepted):
     random = np.random.default_rng(0)
     first = draw_next(accepted, NOTHING, 50, random)
-    assert not np.isin(draw_next(accepted, NOTHING, 850, random, besides=first), first).any()
+    assert not np.isin(draw_next(accepted, NOTHING, 850, random, waiting=first), first).any()
 
 
 @given(st.integers(1, 200).flatmap(lambda judged: st.tuples(st.integers(0, judged), st.just(judged))))
 def test_one_stratum_has_wilson_s_interval(count):
     trues, judged = count
     found = binomtest(trues, judged).proportion_ci(0.9, method="wilson")
-    assert wilson(trues / judged, judged, 0.9) == pytest.approx(tuple(found), abs=1e-9)
+    assert wilson(trues / judged, judged, 0.0, 0.9) == pytest.approx(tuple(found), abs=1e-9)
 
 
 @given(st.integers(1, 300).flatmap(lambda judged: st.tuples(st.integers(0, judged), st.just(judged))))
@@ -91,16 +100,16 @@ def test_anytime_bounds_are_where_prior_over_posterior_reaches_its_limit(count):
 
 @pytest.mark.parametrize("spread", [0.0, 0.4])
 def test_the_interval_holds_the_truth_when_the_audit_says_that_it_is_done(accepted, spread):
-    goal, codes = Goal(0.06), find_strata(accepted)
+    rule, codes = StoppingRule(0.06), stratify(accepted)
     shares = np.clip(0.9 - spread * (codes == 0), 0, 1)
     held = []
     for seed in range(100):
         random = np.random.default_rng(seed)
         labels, answers = random.random(len(accepted)) < shares, NOTHING
-        while (found := assess(accepted, answers, goal)).more != 0:
-            rows = draw_next(accepted, answers, 10, random, goal)
+        while (found := assess(accepted, answers, rule)).more != 0:
+            rows = draw_next(accepted, answers, 10, random, rule)
             answers = Annotations(np.append(answers.rows, rows), np.append(answers.labels, labels[rows]))
-        assert found.judged >= LEAST
+        assert found.judged >= MIN_ANSWERS
         assert found.share.high - found.share.low <= 0.12
         held.append(found.share.low <= labels.mean() <= found.share.high)
     assert np.mean(held) >= 0.83  # 90%, less what 100 runs may miss by chance
@@ -109,19 +118,19 @@ def test_the_interval_holds_the_truth_when_the_audit_says_that_it_is_done(accept
 def test_it_says_about_how_many_answers_are_missing(accepted):
     random, labels = np.random.default_rng(0), np.arange(len(accepted)) % 10 > 0
     first = answered(draw_next(accepted, NOTHING, 40, random), labels)
-    found = assess(accepted, first, Goal(0.05))
+    found = assess(accepted, first, StoppingRule(0.05))
     assert 20 < found.more < 120
     rows = draw_next(accepted, first, found.more, random)
     more = Annotations(np.append(first.rows, rows), np.append(first.labels, labels[rows]))
-    assert assess(accepted, more, Goal(0.05)).more <= 20
-    assert 200 < assess(accepted, NOTHING, Goal(0.05)).more < 272  # whatever the answers will be
+    assert assess(accepted, more, StoppingRule(0.05)).more <= 20
+    assert 200 < assess(accepted, NOTHING, StoppingRule(0.05)).more < 272  # whatever the answers will be
 
 
 def test_when_everything_is_judged_the_share_is_known(accepted):
     labels = np.random.default_rng(1).random(len(accepted)) < 0.85
     everything = answered(np.arange(len(accepted)), labels)
-    for goal in (Goal(), Goal(target=0.5)):
-        found = assess(accepted, everything, goal)
+    for rule in (StoppingRule(), StoppingRule(target=0.5)):
+        found = assess(accepted, everything, rule)
         assert (found.share.low, found.share.middle, found.share.high) == pytest.approx((labels.mean(),) * 3, abs=1e-4)
         assert found.more == 0
 
@@ -130,20 +139,20 @@ def test_the_answers_that_are_said_to_certify_do_certify_and_one_less_does_not(a
     labels = np.arange(len(accepted)) % 20 > 0
     rows = np.arange(40)
     for target in (0.85, 0.9):
-        found = assess(accepted, answered(rows, labels), Goal(target=target))
+        found = assess(accepted, answered(rows, labels), StoppingRule(target=target))
         assert found.share.low < target
         count = 40 + found.more
         low = [anytime(round(found.share.middle * n), n, 0.9, 900)[0] for n in (count - 1, count)]
         assert low[0] < target <= low[1]
-    assert assess(accepted, answered(rows, labels), Goal(target=0.5)).more == 0
-    assert assess(accepted, answered(rows, labels), Goal(target=0.96)).more is None
+    assert assess(accepted, answered(rows, labels), StoppingRule(target=0.5)).more == 0
+    assert assess(accepted, answered(rows, labels), StoppingRule(target=0.96)).more is None
     assert answers_for(0.9, 0.95, 900) == pytest.approx(answers_for(0.9, 0.95, 10**6), rel=0.3)
 
 
 @pytest.mark.parametrize("options", [{"within": 5}, {"within": 0}, {"target": 90}, {"level": 1}])
-def test_a_goal_that_cannot_be_is_refused(options):
+def test_a_rule_that_cannot_be_is_refused(options):
     with pytest.raises(OptionError):
-        Goal(**options)
+        StoppingRule(**options)
 
 
 def test_an_empty_draw_is_refused(accepted):

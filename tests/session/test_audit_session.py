@@ -8,7 +8,7 @@ import pytest
 
 from actc.data.files import write_scored
 from actc.data.parts import read_candidates
-from actc.decide.audit import LEAST, assess
+from actc.decide.audit import MIN_ANSWERS, assess
 from actc.errors import OptionError
 from actc.session import Judgement, Session, Settings
 from actc.session.audit_plan import AuditPlanner, assess_session
@@ -58,7 +58,7 @@ def test_what_is_asked_is_drawn_from_what_is_accepted(judged, tmp_path):
 def test_an_audit_ends_when_the_share_is_known_well_enough(judged):
     audit = start_audit(judged, within=0.1)
     asked = judge(audit, 200)
-    assert len(set(asked)) == len(asked) == LEAST  # all are true
+    assert len(set(asked)) == len(asked) == MIN_ANSWERS  # all are true
     share = assess_session(audit).share
     assert share.high - share.low <= 0.2
     assert what_is_left(audit, audit.annotator("ada")) == "certified"

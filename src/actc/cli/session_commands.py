@@ -360,7 +360,7 @@ def audit_command(
     command says later how far that is. Or it is a file: draws are written to --out; with --labels it says what the
     answers show, about how many more are needed, and --out draws more.
     """
-    from actc.decide.audit import Goal
+    from actc.decide.audit import StoppingRule
     from actc.session.examine import audit_accepted, draw_audit
     from actc.session.sought import sought_in
     from actc.session.start_audit import find_audit
@@ -375,7 +375,7 @@ def audit_command(
         return
     from actc.cli.show_trust import print_audit, print_drawn
 
-    Goal(**goal)  # refuses what cannot be shown
+    StoppingRule(**goal)  # refuses what cannot be shown
     if among is not None:
         raise OptionError(f"--among: {accepted} is not a session; give one, or audit {among} itself.")
     if labels is not None:

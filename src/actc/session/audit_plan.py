@@ -14,7 +14,7 @@ import numpy as np
 
 from actc.data.answers import Annotations
 from actc.data.triples import IntArray, ScoredTriples
-from actc.decide.audit import Audit, assess, describe_audit, draw_next, find_strata
+from actc.decide.audit import Audit, assess, describe_audit, draw_next, stratify
 from actc.decide.words import WRONG_FACTS
 from actc.session.ask import PLACES, TASK, Task
 from actc.session.session import Session
@@ -36,7 +36,7 @@ def judged_slice(session: Session) -> Annotations:
 def assess_session(session: Session, accepted: ScoredTriples | None = None, strata: IntArray | None = None) -> Audit:
     """Say what the answers to an audit tell about the whole accepted set."""
     accepted = session.read_pool() if accepted is None else accepted
-    return assess(accepted, judged_slice(session), session.settings.goal, strata)
+    return assess(accepted, judged_slice(session), session.settings.stopping_rule, strata)
 
 
 class AuditPlanner:
@@ -50,7 +50,7 @@ class AuditPlanner:
 
     def __init__(self, session: Session) -> None:
         self.session, self.accepted = session, session.read_pool()
-        self.strata = find_strata(self.accepted)
+        self.strata = stratify(self.accepted)
         self.seen = -1
 
     def step(self) -> bool:
@@ -82,7 +82,7 @@ class AuditPlanner:
             return
         settings = session.settings
         random = np.random.default_rng([settings.seed, len(drawn)])
-        chosen = draw_next(self.accepted, answers, count, random, settings.goal, drawn, self.strata)
+        chosen = draw_next(self.accepted, answers, count, random, settings.stopping_rule, drawn, self.strata)
         why = f"Drawn at random from what is {sought_in(settings).accepted}."
         scores, places = self.accepted.scores, range(len(drawn), len(drawn) + len(chosen))
         tasks = [

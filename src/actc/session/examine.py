@@ -16,7 +16,7 @@ from actc.data.deliver import check_writable
 from actc.data.files import write_json, write_scored
 from actc.data.parts import read_candidates
 from actc.data.triples import ScoredTriples
-from actc.decide.audit import Audit, Goal, assess, draw_next
+from actc.decide.audit import Audit, StoppingRule, assess, draw_next
 from actc.decide.case import Case
 from actc.decide.report import PageContext, Report, make_report, write_page
 from actc.errors import OptionError
@@ -94,7 +94,7 @@ def draw_audit(
         raise OptionError("Give --out to draw triples to judge, or --labels to read judged ones.")
     answers = _answers(labels, triples)
     random = np.random.default_rng([seed, len(answers)])
-    drawn = triples.take(draw_next(triples, answers, count, random, Goal(target=target)))
+    drawn = triples.take(draw_next(triples, answers, count, random, StoppingRule(target=target)))
     write_scored(out, drawn)
     return drawn
 
@@ -123,7 +123,7 @@ def audit_accepted(
         How sure the bounds should be.
     """
     triples = _triples(accepted)
-    return assess(triples, _answers(labels, triples), Goal(within, target, level))
+    return assess(triples, _answers(labels, triples), StoppingRule(within, target, level))
 
 
 def _next_commands(source: PathLike | Session | Case, opened: Opened) -> tuple[str, ...]:

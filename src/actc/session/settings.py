@@ -9,7 +9,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from actc.decide.audit import Goal
+from actc.decide.audit import StoppingRule
 from actc.decide.list_test import Demand
 from actc.errors import ChoiceError, FileError, OptionError, check_choice
 
@@ -106,7 +106,7 @@ class Settings:
         if self.link and not (re.match("https?://[!-~]+$", self.link) and "{id}" in self.link):
             raise OptionError(f"{self.link!r} is no address with {{id}} in it, such as https://example.org/{{id}}.")
         if self.is_audit:
-            _ = self.goal  # refuses what cannot be shown
+            _ = self.stopping_rule  # refuses what cannot be shown
 
     @property
     def is_audit(self) -> bool:
@@ -114,10 +114,10 @@ class Settings:
         return self.within is not None
 
     @property
-    def goal(self) -> Goal:
+    def stopping_rule(self) -> StoppingRule:
         """What an audit shall show."""
         assert self.within is not None
-        return Goal(self.within, self.target, self.level)
+        return StoppingRule(self.within, self.target, self.level)
 
     def to_json(self) -> str:
         """Return the settings as the database keeps them."""

@@ -14,7 +14,7 @@ from actc.data.deliver import write_folder
 from actc.data.files import write_scored
 from actc.data.parts import read_candidates
 from actc.data.triples import ScoredTriples, Triples
-from actc.decide.audit import Goal, assess
+from actc.decide.audit import StoppingRule, assess
 from actc.decide.words import WRONG_FACTS
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
@@ -67,7 +67,7 @@ def start_audit(
             raise FileError(
                 f"{folder} is there already; give another with --out, or go on with: actc annotate {folder}"
             )
-        goal = Goal(within, target, level)
+        rule = StoppingRule(within, target, level)
         accepted = (
             _accepted_by(session) if among is None else _with_scores(read_graph(Path(among)), session.read_pool())
         )
@@ -75,7 +75,7 @@ def start_audit(
             became = sought_in(session.settings).accepted
             raise OptionError(f"{among or session.folder}: nothing is {became} yet, so there is nothing to audit.")
         if count is None:
-            count = (target is not None and 100) or assess(accepted, Annotations(), goal).more or 100
+            count = (target is not None and 100) or assess(accepted, Annotations(), rule).more or 100
         if count < 1:
             raise OptionError(f"{count} answers audit nothing; ask for at least 1.")
         old = session.settings
