@@ -77,7 +77,7 @@ $(VENV)/demo.stamp: $(BIN)/python pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/app.stamp: $(BIN)/python pyproject.toml constraints.txt
-	$(INSTALL) -e '.[app]'
+	$(INSTALL) -e '.[app,rdf,store]'
 	touch $@
 
 # torch comes first: PyKEEN would fetch whatever build it finds.

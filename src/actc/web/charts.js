@@ -28,6 +28,7 @@ function show(place, words, make) {
     const chart = new uPlot({ width: Math.max(160, Math.floor(place.clientWidth)), cursor: { drag: { x: false, y: false }, y: false }, ...options }, data, place);
     chart.root.querySelector(".u-wrap").setAttribute("role", "img");
     chart.root.querySelector(".u-wrap").setAttribute("aria-label", words);
+    if (chart.legend.live) chart.setLegend({ idx: data[0].length - 1 });
     place.chart = chart;
   };
   place.classList.add("chart");

@@ -59,6 +59,9 @@ IN_WORDS = {
 """What a command asks for, as the studio has it."""
 
 
+HOLDOUT = re.compile(r"holdout of ([\d,]+) facts.*?about ([\d.]+)% of the candidates are true.*?hold about (\d+)%")
+
+
 def state_of(project: Project) -> str:
     """Return where a project stands, one of ``STATES``."""
     runs = list_runs(project.folder)
@@ -228,16 +231,19 @@ def _describe_result(project: Project, session: Any, line: dict[str, Any], repor
 
 
 def _describe_holdout(project: Project, count: int) -> list[str]:
-    """Return what facts that were hidden for a test say of candidates that nobody has judged."""
+    """Return what facts that were hidden for a test say of candidates that nobody has judged; else the run's notes."""
     try:
-        found = load_json(project.result / BEGUN)["done"]["scores"]["estimate"]
-        share, recall, holdout = (float(found[name]) for name in ("share", "recall", "holdout"))
+        notes = [str(note) for note in load_json(project.result / BEGUN)["done"]["scores"]["notes"]]
     except (OSError, ValueError, KeyError, TypeError):
         return []
+    found = HOLDOUT.search(" ".join(notes))
+    if not found:
+        return notes
+    facts, share, recall = found.groups()
     return [
-        f"They should hold {recall:.0%} of the missing facts: of {holdout:,.0f} facts that were hidden for a test, "
-        "so many were found again.",
-        f"About {share:.0%} of them, {share * count:,.0f}, should be true. People's answers tell which.",
+        f"They should hold {recall}% of the missing facts: {facts} known facts were hidden for a test, and so many of "
+        "them were found again.",
+        f"About {share}% of them should be true, {float(share) / 100 * count:,.0f}. People's answers will say which.",
     ]
 
 

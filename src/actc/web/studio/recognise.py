@@ -214,6 +214,8 @@ def guess_templates(relation: str) -> list[str]:
         return [f"{{head}} {words} {{tail}}"]
     if last in PREPOSITIONS:
         return [f"{{head}} is {words} {{tail}}"]
+    if last.endswith("ed"):
+        return [f"{{head}} is {words} to {{tail}}", f"{{head}} {words} {{tail}}"]
     noun = [f"{{{one}}} is the {words} of {{{other}}}" for one, other in (("tail", "head"), ("head", "tail"))]
     return [*noun, f"{{head}} {words} {{tail}}"]
 

@@ -15,7 +15,7 @@ function duration(seconds) {
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
 
-export function showRuns({ runs, session, state, result, report, options: { goal } }) {
+export function showRuns({ runs, session, state, result, report, decided, options: { goal } }) {
   const living = runs.some((run) => ["waiting", "running"].includes(run.state));
   put("run-means", session
     ? `Decide counts all answers and writes the files.${goal === "decide" ? "" : " If you changed the graph or a choice, it looks for candidates again; all answers are kept, and people are asked only what is new."}`
@@ -24,6 +24,7 @@ export function showRuns({ runs, session, state, result, report, options: { goal
   at("go").disabled = living || state === "new";
   at("decide-now").hidden = !session;
   at("decide-now").disabled = living;
+  at("result-table").hidden = !decided;
   at("run-report").hidden = !report || living;
   at("no-runs").hidden = runs.length > 0;
   at("result").hidden = result.length === 0 || living;
