@@ -77,7 +77,7 @@ def page_words(settings: Settings) -> dict[str, Any]:
     count = sum(len(part.rows) for part in parts_of(settings)[:1])  # the pages are about the first part
     base = f"{count:,} of {settings.candidates:,}" if settings.candidates > count else f"all {count:,}"
     of_session = {
-        "by_relation": f"{accepted}, relation by relation",
+        "by_relation": f"{accepted} of {base}, relation by relation",
         "share": "Expected accuracy",
         "now": f"of the decisions on {base} {sought.things} should be right now",
         "soon": "Expected accuracy appears here once the method has an estimate.",

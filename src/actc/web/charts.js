@@ -28,7 +28,6 @@ function show(place, words, make) {
     const chart = new uPlot({ width: Math.max(160, Math.floor(place.clientWidth)), cursor: { drag: { x: false, y: false }, y: false }, ...options }, data, place);
     chart.root.querySelector(".u-wrap").setAttribute("role", "img");
     chart.root.querySelector(".u-wrap").setAttribute("aria-label", words);
-    if (chart.legend.live) chart.setLegend({ idx: data[0].length - 1 });
     place.chart = chart;
   };
   place.classList.add("chart");
@@ -51,6 +50,7 @@ export function showCurve(place, points, most, title) {
       scales: { x: { time: false, range: [0, most] }, y: { range: [low, high] } },
       axes: [axis("Answers", { space: 60 }), axis(title, { size: 52, values: (chart, values) => values.map((value) => percent(value)) })],
       series: [{ label: "Answers" }, { label: title, stroke: accent, width: 2, points: { show: true, size: 6, fill: accent }, value: shown }, bound("at least"), bound("at most")],
+      hooks: { ready: [(chart) => chart.setLegend({ idx: points.length - 1 })] },
       bands: [{ series: [3, 2], fill: `${accent}29` }],
     }, [0, 1, 2, 3].map((at) => points.map((point) => point[at]))];
   });

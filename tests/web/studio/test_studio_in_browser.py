@@ -42,9 +42,9 @@ class Served:
     """A studio that a thread of this process serves: it starts at once."""
 
     def __init__(self, folder: Path, host: str) -> None:
-        app = create_studio(folder, host)
         listener = socket.create_server(("127.0.0.1", 0))
         self.folder, self.origin = folder, f"http://127.0.0.1:{listener.getsockname()[1]}"
+        app = create_studio(folder, host, self.origin if host == "0.0.0.0" else None)
         self.link = f"{self.origin}/s/{app.state.studio.token}"
         self.place = self.origin + app.state.studio.place
         self.server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
@@ -328,6 +328,52 @@ def test_nothing_is_taken_within_a_quarter_of_a_second_of_a_change(judged_studio
     session.close()
 
 
+def test_what_a_run_brought_is_said_and_a_button_asks_the_cards_that_a_promise_needs(judged_studio):
+    studio, page = judged_studio(viewport={"width": 1280, "height": 900})
+    page.goto(f"{studio.place}/project/families#run")
+    page.locator("#result-lines", has_text="candidates were accepted").wait_for()
+    page.click("#result-table")
+    page.locator("#needs button").first.click()
+    next_is(page, "judge")
+    count, options = numbers_in(page.inner_text("#needs button"))[0], Project.read(studio.folder / "families").options
+    session = Session(studio.folder / "families" / "result" / "session")
+    assert (options.precision, options.budget) == (0.9, 10 + count)
+    assert (session.demand.target, session.budget) == (0.9, 10 + count)
+    session.close()
+
+
+def test_a_second_graph_and_columns_without_known_names_are_asked_about(judged_studio, tmp_path):
+    studio, page = judged_studio(viewport={"width": 1280, "height": 900})
+    for name, text in (("a.tsv", "Ada\tuncle\tBob\n"), ("b.tsv", "Eve\tuncle\tBob\n")):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "c.csv").write_text("no,who,does,whom\n1,Ada,knows,Bob\n")
+    page.goto(f"{studio.place}/project/empty")
+    drop(page, tmp_path / "a.tsv", tmp_path / "b.tsv")
+    page.click("#asked button >> nth=0")
+    page.wait_for_selector("#asked li", state="hidden")
+    wait_for(lambda: Project.read(studio.folder / "empty").roles == {"a.tsv": "unused", "b.tsv": "graph"})
+    page.fill("#sentences input", "{tail} is the uncle of {head}")
+    page.keyboard.press("Tab")
+    page.locator("#card #sentence", has_text="Bob is the uncle of Eve").wait_for()
+    drop(page, tmp_path / "c.csv")
+    page.wait_for_selector("#file-rows tr:nth-child(4)")
+    page.select_option("[aria-label='What c.csv is']", "graph")
+    for part, column in zip(("head", "relation", "tail"), "123", strict=True):
+        page.select_option(f".picker [data-part={part}]", column)
+    page.click(".picker [type=submit]")
+    wait_for(lambda: Project.read(studio.folder / "empty").roles.get("c-columns.parquet") == "graph")
+
+
+def test_an_audit_takes_a_percentage(judged_studio):
+    studio, page = judged_studio()
+    page.goto(f"{studio.place}/project/families#people")
+    page.fill("#target", "90")
+    page.fill("#count-audit", "20")
+    page.click("#audit [type=submit]")
+    page.wait_for_selector("#audit-links:not([hidden])")
+    assert "--target 0.9" in page.text_content("#audit-command")
+
+
 def test_back_leads_to_the_tab_before(judged_studio):
     studio, page = judged_studio()
     page.goto(f"{studio.place}/project/families#data")
@@ -435,6 +481,8 @@ def test_axe_finds_nothing_on_any_page_of_the_studio(judged_studio):
     look(page, "people")
     page.click("#persons li [aria-haspopup=dialog] >> nth=0")
     page.wait_for_selector("#qr[open] svg")
+    box, code = page.locator("#qr-code").bounding_box(), page.locator("#qr-code svg").bounding_box()
+    assert code["width"] > 0.8 * box["width"], "the code fills its box"
     look(page, "QR code")
     page.keyboard.press("Escape")
     page.click("#tab-decide")
