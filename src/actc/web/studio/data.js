@@ -104,8 +104,7 @@ function drawPicker({ file, names, rows, surely }) {
   const header = element("input", { type: "checkbox", ...(names || surely ? {} : { checked: "checked" }) });
   const heads = names ?? rows[0];
   const fields = Object.entries(PARTS).map(([part, words], at) => {
-    const none = at < 3 ? [] : [element("option", { value: "" }, "none")];
-    const select = element("select", { "data-part": part }, ...none, ...heads.map((cell, i) => element("option", { value: String(i) }, cell || `column ${i + 1}`)));
+    const select = element("select", { "data-part": part }, ...(at < 3 ? [] : [new Option("none", "")]), ...heads.map((cell, i) => element("option", { value: String(i) }, cell || `column ${i + 1}`)));
     if (at < 3) select.value = String(Math.min(at, heads.length - 1));
     return element("label", {}, words, " ", select);
   });
