@@ -182,9 +182,8 @@ def test_an_option_has_the_name_of_its_function_s_parameter(name):
         known |= {"rows", "methods"}  # in its settings, or read from a text
     if name == "studio":
         known |= {"host", "port", "browser", "public_url"}  # of the page, as those of annotate
-    known |= {"graphs", "key_from", "user_from"}  # of a store, which fetch_graph reads before the call
-    # --overwrite is asked before the call; --method of a command that finds one in a file allows its import.
-    assert {option.name for option in commands.commands[name].params} - {"quiet", "overwrite", "method"} <= known
+    known |= {"graphs", "key_from", "engine"}  # of a store, which fetch_graph reads before the call
+    assert {option.name for option in commands.commands[name].params} <= known
 
 
 def test_every_public_function_takes_the_name_of_a_file_as_text():

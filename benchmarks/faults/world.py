@@ -63,7 +63,7 @@ def _command(line: str, *outputs: str, **choices: bool) -> Command:
 
 
 COMMANDS = {
-    "start": _command("start {out}/session {home}/scores.tsv --kg {home}/graph.tsv", "session", replaces=False),
+    "start": _command("start {out}/session {home}/scores.tsv --graph {home}/graph.tsv", "session", replaces=False),
     "decide": _command("decide {home}/thresholds.json {home}/many.parquet --out {out}/accepted.tsv", "accepted.tsv"),
     "candidates": _command("candidates {home}/graph.tsv --out {out}/new.parquet", "new.parquet"),
     "complete": _command(

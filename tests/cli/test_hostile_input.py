@@ -109,7 +109,7 @@ REFUSED = [
     "bench nowhere --jobs 1",
     "demo --repeats 0 --out new",
     "convert sparql:http://[::1 --out new.nt",
-    "convert graph.tsv --to nothing --out new.nt",
+    "convert graph.tsv --out new.nothing",
     f"complete graph.tsv --budget {10**30} --oracle nowhere.tsv --out new",
 ]
 

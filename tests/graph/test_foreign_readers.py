@@ -28,22 +28,22 @@ def triples_of(graph):
 
 
 def test_rdflib_reads_statements_about_triples_with_every_digit(graph, tmp_path):
-    write_graph(tmp_path / "g.ttl", graph, "turtle-statements", BASE, EXTRAS)
-    found = rdflib.Graph().parse(tmp_path / "g.ttl")
+    write_graph(tmp_path / "g.statements.ttl", graph, BASE, EXTRAS)
+    found = rdflib.Graph().parse(tmp_path / "g.statements.ttl")
     for row, number in enumerate(SCORES):
         head = rdflib.URIRef(BASE + "abc"[row])
         about = found.value(predicate=rdflib.RDF.subject, object=head)
         assert found.value(about, rdflib.URIRef("urn:actc:threshold")).toPython() == number
         assert str(found.value(about, rdflib.URIRef("urn:actc:method"))) == EXTRAS["method"][row]
         assert (head, found.value(about, rdflib.RDF.predicate), found.value(about, rdflib.RDF.object)) in found
-    again = read_graph(tmp_path / "g.ttl", base=BASE)
+    again = read_graph(tmp_path / "g.statements.ttl", base=BASE)
     assert triples_of(again) == triples_of(graph)
     assert "3 annotations of triples are left out." in again.notes
 
 
-def test_pyoxigraph_reads_annotations_with_every_digit(graph, tmp_path):
-    write_graph(tmp_path / "g.ttl", graph, base=BASE, extras=EXTRAS)
-    quads = pyoxigraph.parse(path=tmp_path / "g.ttl")
+def test_pyoxigraph_reads_statements_with_every_digit(graph, tmp_path):
+    write_graph(tmp_path / "g.statements.ttl", graph, base=BASE, extras=EXTRAS)
+    quads = pyoxigraph.parse(path=tmp_path / "g.statements.ttl")
     literals = [quad.object for quad in quads if quad.predicate.value == "urn:actc:threshold"]
     assert sorted(float(literal.value) for literal in literals) == sorted(SCORES)
     assert {literal.value for literal in literals} >= {"INF", "-INF"}

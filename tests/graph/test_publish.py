@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from actc.cli.main import commands
 from actc.data.files import write_triples
 from actc.errors import FileError, OptionError, StoreError, TableError
-from actc.graph import client, sparql_target
+from actc.graph import client, runs
 from actc.graph.client import Store
 from actc.graph.formats import read_graph, write_graph
 from actc.graph.publish import publish_facts, withdraw_facts
@@ -89,13 +89,10 @@ def test_without_write_the_store_is_not_touched(url, folder):
     assert not (folder / "published.json").exists()
     assert said[0].startswith("3 facts into sparql:")
     assert said[1] == "2 of 3 facts out of the default graph."
-    assert "triple terms" in said[2]
     assert said[-1] == "Nothing was written; --write does it."
 
 
-@pytest.mark.parametrize("form", [sparql_target.TRIPLE_TERMS, sparql_target.STATEMENTS])
-def test_to_publish_twice_is_to_publish_once_and_to_withdraw_leaves_the_store_as_it_was(url, folder, form, monkeypatch):
-    monkeypatch.setattr(sparql_target.SparqlTarget, "form", form)
+def test_to_publish_twice_is_to_publish_once_and_to_withdraw_leaves_the_store_as_it_was(url, folder):
     before, to = dump(url), f"sparql:{url}/update"
     run = publish_facts(folder, to, INTO, write=True, remove=True).run
     once = dump(url)
@@ -113,6 +110,24 @@ def test_to_publish_twice_is_to_publish_once_and_to_withdraw_leaves_the_store_as
     assert dump(url) == before
     with pytest.raises(OptionError):
         withdraw_facts(folder, to, INTO)
+
+
+def test_a_second_run_says_that_an_earlier_one_is_there_and_replaces_it(url, folder):
+    before, to = dump(url), f"sparql:{url}/update"
+    first = publish_facts(folder, to, INTO, write=True, remove=True).run
+    write_triples(folder / "accepted.tsv", facts((f"{PLACE}week2", f"{PLACE}r1", f"{PLACE}e1")))
+    seen = publish_facts(folder, to, INTO, remove=True)
+    assert f"An earlier run stays; --replace takes it out: {first}, 3 facts." in seen.lines
+    second = publish_facts(folder, to, INTO, write=True, remove=True, replace=True)
+    assert f"An earlier run is taken out: {first}, 3 facts." in second.lines
+    assert "2 of 3 facts out of the default graph." in second.lines
+    after = dump(url)
+    assert not any(first in line for line in after)
+    assert [line for line in after if line.endswith(f"<{second.run}> .")] == [
+        f"<{PLACE}week2> <{PLACE}r1> <{PLACE}e1> <{second.run}> ."
+    ]
+    withdraw_facts(folder, to, INTO)
+    assert dump(url) == before
 
 
 def test_a_dry_run_into_a_store_that_does_not_answer_says_so(folder):
@@ -150,8 +165,8 @@ def test_where_a_fact_comes_from_is_read_back_by_sparql(url, folder):
         SELECT ?probability ?date ?by ?reasons WHERE {{
           GRAPH <{run}> {{ <{PLACE}new1> ?p ?o }}
           GRAPH <{run}/provenance> {{
-            ?about rdf:reifies <<( <{PLACE}new1> ?p ?o )>> ; actc:probability ?probability ; actc:date ?date ;
-                   actc:by ?by ; actc:reasons ?reasons }} }}"""
+            ?about rdf:subject <{PLACE}new1> ; rdf:predicate ?p ; rdf:object ?o ; actc:probability ?probability ;
+                   actc:date ?date ; actc:by ?by ; actc:reasons ?reasons }} }}"""
     found = httpx.post(f"{url}/query", data={"query": query}, headers={"Accept": "application/sparql-results+json"})
     [row] = found.json()["results"]["bindings"]
     assert row["probability"] == {"type": "literal", "value": "0.97", "datatype": str(rdflib.XSD.double)}
@@ -160,8 +175,7 @@ def test_where_a_fact_comes_from_is_read_back_by_sparql(url, folder):
     withdraw_facts(folder, to, INTO)
 
 
-def test_where_a_fact_comes_from_is_read_back_by_rdflib(url, folder, monkeypatch):
-    monkeypatch.setattr(sparql_target.SparqlTarget, "form", sparql_target.STATEMENTS)
+def test_where_a_fact_comes_from_is_read_back_by_rdflib(url, folder):
     to = f"sparql:{url}/update"
     run = publish_facts(folder, to, INTO, write=True).run
     assert len(graph_of(url, run)) == 3
@@ -175,7 +189,7 @@ def test_where_a_fact_comes_from_is_read_back_by_rdflib(url, folder, monkeypatch
 
 
 def test_a_run_that_is_cut_off_is_finished_by_the_same_command(url, folder, monkeypatch):
-    monkeypatch.setattr(sparql_target, "CHUNK", 2)
+    monkeypatch.setattr(runs, "CHUNK", 2)
     before, to = dump(url), f"sparql:{url}/update"
     done = []
 
@@ -282,7 +296,8 @@ def test_a_password_goes_to_the_host_that_was_named_and_to_no_other(monkeypatch)
     monkeypatch.setenv("STORE_KEY", "k-1")
     store = Store.of("sparql:http://host/update", key_from="STORE_KEY")
     assert Store.of("sparql:http://host/query").with_secrets_of(store).key == "k-1"
-    assert Store.of("sparql:http://elsewhere/query").with_secrets_of(store).key == ""
+    for other in ("http://elsewhere/query", "http://host:8080/query", "https://host/query"):
+        assert Store.of(f"sparql:{other}").with_secrets_of(store).key == ""
     assert "k-1" not in repr(store) + str(store)
 
 
@@ -296,12 +311,12 @@ def test_a_password_goes_to_the_host_that_was_named_and_to_no_other(monkeypatch)
     ],
 )
 def test_where_queries_go_is_told_by_where_updates_go(update, query):
-    with sparql_target.SparqlTarget(Store.of(f"sparql:{update}")) as target:
+    with runs.SparqlTarget(Store.of(f"sparql:{update}")) as target:
         assert target.queries.store.place == query
 
 
 def test_a_store_that_refuses_a_large_update_gets_small_ones(url, folder, monkeypatch):
-    monkeypatch.setattr(sparql_target, "SMALL", 2)
+    monkeypatch.setattr(runs, "SMALL", 2)
     before, sizes = dump(url), []
 
     def refuse(self, text, update=client.SparqlClient.update):

@@ -82,7 +82,7 @@ def everything(url):
 def test_a_run_goes_into_virtuoso_and_out_of_it(url, lines, folder, tmp_path, monkeypatch):  # noqa: F811
     monkeypatch.setenv("VIRTUOSO", "dba:dba")
     old = f"<{PLACE}old1> <{PLACE}r1> <{PLACE}e1>"
-    to, options = f"sparql:{url}/sparql-auth", {"user_from": "VIRTUOSO"}
+    to, options = f"sparql:{url}/sparql-auth", {"key_from": "VIRTUOSO"}
     httpx.post(
         to.removeprefix("sparql:"),
         data={"update": f"INSERT DATA {{ GRAPH <urn:g> {{ {old} }} }}"},

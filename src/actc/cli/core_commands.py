@@ -15,26 +15,27 @@ from actc.cli.parts import (
     claim_output,
     command,
     constraint_options,
+    engine_option,
     guarantee_options,
     import_from_here,
+    is_overwriting,
     method_option,
-    overwrite_option,
     progress_bar,
+    read_engine,
     seed_option,
 )
 from actc.errors import OptionError
 
 
-@command("demo", "actc demo", "actc demo --out my-demo")
+@command("demo", "actc demo", "actc demo --out my-demo", writes=True)
 @click.option("--out", type=PATH, default=Path("actc-demo"), show_default=True, help="A folder.")
 @click.option("--repeats", default=10, show_default=True, help="How often to repeat the comparison.")
-@overwrite_option
-def demo_command(out: Path, repeats: int, overwrite: bool) -> None:
+def demo_command(out: Path, repeats: int) -> None:
     """Do the whole job on the packaged sample and show what answers bring."""
     from actc.bench.sample.demo import run_demo
     from actc.cli.show import print_demo
 
-    claim_output(out, overwrite=overwrite, folder=True)
+    claim_output(out, folder=True)
     with progress_bar("Repeats") as advance:
         demo = run_demo(out, repeats=repeats, progress=advance)
     print_demo(demo)
@@ -58,6 +59,7 @@ def methods_command(name: str | None) -> None:
     "actc calibrate scores.tsv --labels labels.tsv --method actc-lr-rndm --out thresholds.json",
     "actc calibrate parts/ --labels labels.tsv --method pooled --out thresholds.json",
     "actc calibrate scores.tsv --labels labels.tsv --precision 0.9 --confidence 0.95",
+    writes=True,
 )
 @click.argument("scores", type=PATH)
 @click.option("--labels", type=PATH, help="Judged triples: head, relation, tail, label (1 or 0).")
@@ -72,8 +74,7 @@ def methods_command(name: str | None) -> None:
 @guarantee_options
 @constraint_options
 @click.option("--out", type=PATH, default=Path("thresholds.json"), show_default=True)
-@overwrite_option
-def calibrate_command(scores: Path, out: Path, overwrite: bool, **options: Any) -> None:
+def calibrate_command(scores: Path, out: Path, **options: Any) -> None:
     """Find thresholds from scores and the answers that there are.
 
     SCORES holds the candidates: head, relation, tail, score. Labels are for some of them. With --precision, the
@@ -85,7 +86,7 @@ def calibrate_command(scores: Path, out: Path, overwrite: bool, **options: Any) 
     from actc.decide.calibrate import calibrate
 
     inputs = (scores, *(options[name] for name in ("labels", "known", "constraints", "graph")))
-    claim_output(out, overwrite=overwrite, inputs=inputs)
+    claim_output(out, inputs=inputs)
     print_calibration(calibrate(scores, out=out, **options), out)
 
 
@@ -93,7 +94,8 @@ def calibrate_command(scores: Path, out: Path, overwrite: bool, **options: Any) 
     "decide",
     "actc decide thresholds.json candidates.parquet --out accepted.tsv",
     "actc decide thresholds.json parts/ more.parquet --out accepted/ --memory 4GB",
-    "actc decide thresholds.json /shared/parts --out /shared/accepted --engine spark --master spark://host:7077",
+    "actc decide thresholds.json /shared/parts --out /shared/accepted --engine spark://host:7077",
+    writes=True,
 )
 @click.argument("thresholds", type=PATH)
 @click.argument("candidates", nargs=-1, required=True)
@@ -101,11 +103,9 @@ def calibrate_command(scores: Path, out: Path, overwrite: bool, **options: Any) 
 @click.option("--all", "keep_all", is_flag=True, help="Write rejected candidates too, with a column that says so.")
 @click.option("--best-tail", "best_only", is_flag=True, help="At most one tail, the best, for each head and relation.")
 @constraint_options
-@overwrite_option
 @click.option("--memory", default="1GB", show_default=True, help="How much memory to use at most.")
-@click.option("--engine", default="duckdb", show_default=True, help="duckdb, or spark.")
-@click.option("--master", help="Spark's address, such as spark://host:7077. [default: this machine]")
-def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, **options: Any) -> None:
+@engine_option
+def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, engine: str, **options: Any) -> None:
     """Accept or reject any number of scored candidates.
 
     CANDIDATES are files or folders of files, all laid out alike: head, relation, tail, score. The output is complete
@@ -116,6 +116,7 @@ def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, **op
     from actc.decide.decide_candidates import decide_candidates
 
     calibration = Calibration.read(thresholds)
+    options |= {"overwrite": is_overwriting(), **read_engine(engine)}
     with progress_bar("Deciding") as advance:
         decided = decide_candidates(calibration, candidates, out, progress=advance, **options)
     print_decided(decided, calibration, out)
@@ -125,6 +126,7 @@ def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, **op
     "bench",
     "actc bench benchmarks/scores/codex-s/complex --repeats 20 --out rows.csv",
     "actc bench scores/*/* --method actc-lr-rndm --method 'actc-gp-rndm:n=50,soft=true' --budget 1,10,100",
+    writes=True,
 )
 @click.argument("folders", nargs=-1, required=True, type=PATH)
 @click.option(
@@ -141,18 +143,14 @@ def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, **op
 @seed_option(12345)
 @click.option("--draws", default="numpy", show_default=True, help="numpy, or the authors' own stream: authors.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
-@click.option("--raw", is_flag=True, help="Leave scores outside [0, 1] as they are instead of squashing them.")
 @click.option(
     "--metric", "metrics", multiple=True, help="A metric beside accuracy and F1: precision, recall; repeatable."
 )
 @click.option("--out", type=PATH, help="Write tidy rows to this CSV file; started again, an interrupted run goes on.")
-@overwrite_option
 def bench_command(
     folders: tuple[Path, ...],
     methods: tuple[str, ...],
     budgets: tuple[str, ...],
-    raw: bool,
-    overwrite: bool,
     **options: Any,
 ) -> None:
     """Compare methods on folders of scored, labelled triples.
@@ -166,13 +164,13 @@ def bench_command(
     from actc.cli.show import print_rows
     from actc.methods.named import METHODS
 
-    claim_output(options["out"], overwrite=overwrite, inputs=folders)
+    claim_output(options["out"], inputs=folders)
     cells = [CellFolder(folder) for folder in folders]
     known = all(cell.has_known for cell in cells)
     usable = [name for name, method in METHODS.items() if known or method.reads == "pool"]
     chosen = [name for text in methods for name in split_methods(text)] or usable
     with progress_bar("Repeats") as advance:
-        rows = run_experiment(cells, chosen, parse_budgets(budgets), squash=not raw, progress=advance, **options)
+        rows = run_experiment(cells, chosen, parse_budgets(budgets), progress=advance, **options)
     print_rows(rows, further_metrics(options["metrics"]))
 
 
@@ -182,6 +180,7 @@ def bench_command(
     "actc paper --quick --only table-avg --only figure-budgets-s --out look",
     "actc paper --method mymodule:my_method",
     "actc paper --from actc-paper/rows.csv",
+    writes=True,
 )
 @click.option("--quick", is_flag=True, help="CoDEx-S alone and at most 10 repeats: a look, not a measurement.")
 @click.option("--only", "items", multiple=True, help="A table or figure, such as table-avg; repeatable. [default: all]")
@@ -196,8 +195,7 @@ def bench_command(
 )
 @click.option("--repeats", default=100, show_default=True, help="How often to draw anew.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
-@overwrite_option
-def paper_command(items: tuple[str, ...], out: Path, methods: tuple[str, ...], overwrite: bool, **options: Any) -> None:
+def paper_command(items: tuple[str, ...], out: Path, methods: tuple[str, ...], **options: Any) -> None:
     """Make every table and figure of the paper, measured, beside the published numbers.
 
     CoDEx and the scores come from the checkout that this runs in; ACTC_DATA names a folder of other tables. Rows are
@@ -206,7 +204,7 @@ def paper_command(items: tuple[str, ...], out: Path, methods: tuple[str, ...], o
     from actc.bench.paper.run import run_paper
     from actc.cli.show import print_paper
 
-    claim_output(out, overwrite=overwrite, folder=True)
+    claim_output(out, folder=True)
     own = [name for text in methods for name in split_methods(text)]
     with progress_bar("Repeats") as advance:
         page = run_paper(out, items=items, own_methods=own, progress=advance, **options)

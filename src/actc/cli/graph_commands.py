@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import Field
@@ -13,15 +12,17 @@ from typing import Any
 import click
 
 from actc.cli.parts import (
+    OVERWRITE,
     PATH,
     base_option,
     claim_output,
     command,
-    credential_options,
+    engine_option,
     graph_option,
     import_from_here,
-    overwrite_option,
+    key_option,
     progress_bar,
+    read_engine,
     seed_option,
 )
 from actc.complete.plan import Goal, default_of, flag, options_of
@@ -35,41 +36,39 @@ def takes_graph(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the argument GRAPH, a file or a store, and options for stores; the command gets a path."""
 
     @wraps(command)
-    def run(graph: str, graphs: tuple[str, ...], key_from: str | None, user_from: str | None, **options: Any) -> Any:
+    def run(graph: str, graphs: tuple[str, ...], key_from: str | None, out: Path, **options: Any) -> Any:
         from actc.graph.client import Store, is_store
 
         if is_store(graph):
-            store = Store.of(graph, key_from, user_from)
-            with _fetch(store, graphs, options.get("out"), options.get("overwrite")) as path:
-                return command(graph=path, **options)
-        given = {"--graph": graphs, "--key-from": key_from, "--user-from": user_from}
-        for name in (name for name, value in given.items() if value):
+            with _fetch(Store.of(graph, key_from), graphs, out) as path:
+                return command(graph=path, out=out, **options)
+        for name in (name for name, value in (("--graph", graphs), ("--key-from", key_from)) if value):
             raise OptionError(f"{name} is for stores; {graph} is a file.")
-        return command(graph=Path(graph), **options)
+        return command(graph=Path(graph), out=out, **options)
 
-    return click.argument("graph")(graph_option(credential_options(run)))
+    for option in (key_option, graph_option, click.argument("graph")):
+        run = option(run)
+    return run
 
 
 @contextmanager
-def _fetch(store: Any, graphs: tuple[str, ...], out: Path | None, overwrite: bool | None) -> Iterator[Path]:
+def _fetch(store: Any, graphs: tuple[str, ...], out: Path) -> Iterator[Path]:
     """Read a store into a file beside the output; it stays where the output is a folder, which may be gone on with."""
     from actc.graph.read_sparql import fetch_graph
 
-    with tempfile.TemporaryDirectory(prefix="actc-") as folder:
-        path = Path(folder) / f"graph{BESIDE}"
-        if out is not None:
-            if overwrite is not None and not out.is_dir():
-                claim_output(out, overwrite=overwrite)  # before long work; the command itself asks again
-            path = Path(f"{out if out.name else out.absolute()}{BESIDE}")  # "." has no name
-            claim_output(path, overwrite=overwrite is not False)  # a command without --overwrite goes on in its folder
-        try:
-            with progress_bar("Triples") as advance:
-                notes = fetch_graph(store, path, graphs, progress=advance)
-            _print(*notes)
-            yield path
-        finally:
-            if out is not None and not out.is_dir():
-                path.unlink(missing_ok=True)
+    is_run = OVERWRITE not in click.get_current_context().command.get_params(click.get_current_context())
+    if not is_run:
+        claim_output(out)  # before long work; the command itself asks again
+    path = Path(f"{out if out.name else out.absolute()}{BESIDE}")  # "." has no name
+    claim_output(path, overwrite=is_run or None)
+    try:
+        with progress_bar("Triples") as advance:
+            notes = fetch_graph(store, path, graphs, progress=advance)
+        _print(*notes)
+        yield path
+    finally:
+        if not out.is_dir():
+            path.unlink(missing_ok=True)
 
 
 def _print(*lines: str) -> None:
@@ -82,9 +81,9 @@ def _print(*lines: str) -> None:
     "actc candidates graph.tsv --out candidates.parquet",
     "actc candidates graph.tsv --evidence --out candidates.parquet",
     "actc candidates graph.tsv --model model --best 5 --out candidates.parquet",
-    "actc candidates graph.tsv --model model --relation P27 --any-entity --out candidates.tsv",
+    writes=True,
 )
-@takes_graph
+@click.argument("graph", type=PATH)
 @click.option(
     "--model",
     type=PATH,
@@ -102,22 +101,16 @@ def _print(*lines: str) -> None:
     type=PATH,
     help="With --evidence: facts that the model was not trained on. [default: those its folder tells of]",
 )
-@click.option("--relation", "relations", multiple=True, help="Only this relation; repeatable. [default: all]")
-@click.option(
-    "--any-entity", is_flag=True, help="Ask about every entity, not only those that fit by the graph's example."
-)
 @click.option("--out", type=PATH, required=True, help="A .parquet, .tsv or .csv file.")
-@base_option
 @click.option("--trust", is_flag=True, help="Allow reading a pickle, which can run any code in it.")
-@overwrite_option
-def candidates_command(graph: Path, model: Path | None, out: Path, overwrite: bool, **options: Any) -> None:
+def candidates_command(graph: Path, model: Path | None, out: Path, **options: Any) -> None:
     """Propose facts that the GRAPH does not hold: by its rules, by a model, or both.
 
     A model's run that is cut off goes on where it stopped when it is started again.
     """
     from actc.complete.propose import propose_candidates
 
-    claim_output(out, overwrite=overwrite, inputs=(model, graph, options["held"]))
+    claim_output(out, inputs=(model, graph, options["held"]))
     with progress_bar("Questions" if model else "Rules", late=True) as advance:
         proposed = propose_candidates(graph, out, model=model, progress=advance, **options)
     scored = "; their scores are log-odds, for --method pooled-evidence" if options["evidence"] else ""
@@ -129,10 +122,10 @@ def candidates_command(graph: Path, model: Path | None, out: Path, overwrite: bo
     "actc evidence graph.tsv candidates.tsv --held held-scores.tsv --out evidence.parquet",
     "actc evidence graph.tsv candidates.tsv --held held.tsv --scores one.tsv --scores two.tsv --out evidence.tsv",
     "actc evidence graph.tsv candidates.parquet --out evidence/ --memory 4GB",
-    "actc evidence /shared/graph.tsv /shared/new.parquet --out /shared/evidence --engine spark "
-    "--master spark://host:7077",
+    "actc evidence /shared/graph.tsv /shared/new.parquet --out /shared/evidence --engine spark://host:7077",
+    writes=True,
 )
-@takes_graph
+@click.argument("graph", type=PATH)
 @click.argument("candidates", type=PATH)
 @click.option("--out", type=PATH, required=True, help="A .tsv, .csv or .parquet file, or a folder of parts.")
 @click.option(
@@ -143,12 +136,9 @@ def candidates_command(graph: Path, model: Path | None, out: Path, overwrite: bo
 @click.option(
     "--scores", multiple=True, type=PATH, help="A further model's scores of candidates and holdout facts; repeatable."
 )
-@base_option
 @click.option("--memory", default="2GB", show_default=True, help="How much the engine may use.")
-@click.option("--engine", default="duckdb", show_default=True, help="duckdb, or spark, which writes a folder.")
-@click.option("--master", help="Spark's address, such as spark://host:7077. [default: this machine]")
-@overwrite_option
-def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, **options: Any) -> None:
+@engine_option
+def evidence_command(graph: Path, candidates: Path, out: Path, engine: str, **options: Any) -> None:
     """Score candidates by all that the graph says of them.
 
     The score of the CANDIDATES becomes log-odds by score and evidence; one column per piece of evidence follows.
@@ -156,7 +146,8 @@ def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, 
     from actc.evidence.from_files import add_evidence
 
     inputs = [path for path in (graph, candidates, options["held"], *options["scores"]) if path is not None]
-    claim_output(out, overwrite=overwrite, inputs=inputs, folder=not out.suffix)
+    claim_output(out, inputs=inputs, folder=not out.suffix)
+    options |= read_engine(engine)
     with progress_bar("Evidence") as advance:
         added = add_evidence(
             graph, candidates, out, progress=lambda done, total, name: advance(1, 2 * total), overwrite=True, **options
@@ -170,14 +161,14 @@ def evidence_command(graph: Path, candidates: Path, out: Path, overwrite: bool, 
     "constraints",
     "actc constraints graph.tsv --out constraints.tsv",
     "actc constraints graph.nt --from shapes.ttl --no-learn --out constraints.tsv",
+    writes=True,
 )
-@takes_graph
+@click.argument("graph", type=PATH)
 @click.option("--from", "source", type=PATH, help="More of them: RDF (RDFS, OWL, shapes, Wikidata's), or such a table.")
 @click.option("--learn/--no-learn", default=True, show_default=True, help="Learn what nearly all of the graph keeps.")
 @click.option("--out", type=PATH, help="Write a table to be edited: .tsv.")
 @base_option
-@overwrite_option
-def constraints_command(graph: Path, out: Path | None, overwrite: bool, **options: Any) -> None:
+def constraints_command(graph: Path, out: Path | None, **options: Any) -> None:
     """List what cannot be true together in a GRAPH: declared constraints and learnt ones.
 
     Edit the column use of the table: hard is never violated by what is accepted, soft is evidence, no is nothing. Then
@@ -186,7 +177,7 @@ def constraints_command(graph: Path, out: Path | None, overwrite: bool, **option
     from actc.cli.show import print_constraints
     from actc.decide.find_constraints import find_constraints
 
-    claim_output(out, overwrite=overwrite, inputs=(graph, options["source"]))
+    claim_output(out, inputs=(graph, options["source"]))
     print_constraints(find_constraints(graph, out=out, **options), out)
 
 
@@ -201,7 +192,7 @@ KINDS: dict[str, Any] = {
 """Types of fields of a run's configuration that are no texts, and those of their options."""
 SHARED: dict[str, Callable[..., Any]] = {"base": base_option, "seed": seed_option()}
 """Options that other commands have too."""
-MORE = [one.name for one in options_of("missing") if one.metadata["more"]] + ["graphs", "key_from", "user_from"]
+MORE = [one.name for one in options_of("missing") if one.metadata["more"]] + ["graphs", "key_from"]
 
 
 def run_options(goal: Goal) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -283,18 +274,16 @@ def check_command(graph: Path, out: Path, **options: Any) -> None:
     "actc convert graph.nt --base http://www.wikidata.org/entity/ --base http://www.wikidata.org/prop/direct/ "
     "--out graph.qs",
     "actc convert sparql:http://localhost:7878/query --graph http://example.org/kg --out graph.tsv",
+    writes=True,
 )
 @takes_graph
 @click.option("--out", type=PATH, required=True, help="Where to write; the ending names the format.")
-@click.option("--from", "source", help="The format of GRAPH, where its name does not say it.")
-@click.option("--to", "target", help="The format to write: tsv, ntriples, turtle, quickstatements and others.")
 @base_option
-@overwrite_option
-def convert_command(graph: Path, out: Path, overwrite: bool, **options: Any) -> None:
+def convert_command(graph: Path, out: Path, **options: Any) -> None:
     """Write a GRAPH in another format."""
     from actc.graph.formats import convert_graph
 
-    claim_output(out, overwrite=overwrite, inputs=(graph,))
+    claim_output(out, inputs=(graph,))
     found = convert_graph(graph, out, **options)
     sizes = f"{len(found)} triples, {len(found.entity_names)} entities, {len(found.relation_names)} relations"
     _print(*found.notes, f"{out}: {sizes}.")
@@ -319,9 +308,10 @@ def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("folder", type=PATH)
 @store_options
 @click.option("--write/--dry-run", default=False, show_default=True, help="Write; or say what would be written.")
+@click.option("--replace", is_flag=True, help="Take the runs that are there under --into out first.")
 @click.option("--remove", is_flag=True, help="Remove the facts that were taken out, from --graph or the default graph.")
 @graph_option
-@credential_options
+@key_option
 @base_option
 def publish_command(folder: Path, **options: Any) -> None:
     """Write what complete or check decided into a store, as a run that can be taken back.
@@ -341,7 +331,7 @@ def publish_command(folder: Path, **options: Any) -> None:
 @store_options
 @click.option("--run", metavar="IRI", help="Which run. [default: the last that was published from FOLDER]")
 @click.option("--dry-run", is_flag=True, help="Say what would be changed, and stop.")
-@credential_options
+@key_option
 def withdraw_command(folder: Path, **options: Any) -> None:
     """Take a run back out of a store: what it wrote goes, what it removed comes back."""
     from actc.graph.publish import withdraw_facts

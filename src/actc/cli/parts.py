@@ -43,6 +43,15 @@ class Output:
         return getattr(self._stream, name)
 
 
+def _set(context: click.Context, option: click.Parameter, given: bool) -> None:
+    context.meta["overwrite"] = given
+
+
+def is_overwriting() -> bool:
+    """Return whether the command that runs may replace outputs."""
+    return bool(click.get_current_context().meta.get("overwrite"))
+
+
 def _be_quiet(context: click.Context, option: click.Parameter, quiet: bool) -> None:
     if quiet:
         context.with_resource(redirect_stdout(cast(TextIO, Output(sys.stdout, quiet=True))))
@@ -52,18 +61,22 @@ QUIET = click.Option(
     ["--quiet"], is_flag=True, expose_value=False, callback=_be_quiet, help="Print nothing but errors."
 )
 """An option of every command."""
+OVERWRITE = click.Option(
+    ["--overwrite"], is_flag=True, expose_value=False, callback=_set, help="Replace an output that is there already."
+)
+"""An option of every command that writes a new output."""
 
 
 class Command(click.Command):
-    """A command that can be quiet; its help shows the options that most people need before the others."""
+    """A command with the options that many have; its help shows what most people need before the others."""
 
-    def __init__(self, *args: Any, more: Sequence[str] = (), **attributes: Any) -> None:
-        super().__init__(*args, **attributes)
-        self.more = more
+    def __init__(self, *args: Any, shared: Sequence[click.Option] = (), more: Sequence[str] = (), **how: Any) -> None:
+        super().__init__(*args, **how)
+        self.shared, self.more = shared, more
 
     def get_params(self, context: click.Context) -> list[click.Parameter]:
-        """Return its parameters and the option of every command."""
-        return [*self.params, QUIET, *filter(None, [self.get_help_option(context)])]
+        """Return its parameters and those that many commands have."""
+        return [*self.params, *self.shared, *filter(None, [self.get_help_option(context)])]
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section, or two."""
@@ -75,7 +88,9 @@ class Command(click.Command):
                     formatter.write_dl([row for row in rows if row])
 
 
-def command(name: str, *examples: str, more: Sequence[str] = ()) -> Callable[[Callable[..., Any]], click.Command]:
+def command(
+    name: str, *examples: str, writes: bool = False, more: Sequence[str] = ()
+) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a command of a function.
 
     Parameters
@@ -83,6 +98,8 @@ def command(name: str, *examples: str, more: Sequence[str] = ()) -> Callable[[Ca
     name : str
     *examples : str
         Shown at the foot of its help.
+    writes : bool
+        Whether it writes a new output, which may be there already: it has the option --overwrite.
     more : sequence of str
         Names of the options that its help shows last.
     """
@@ -90,7 +107,8 @@ def command(name: str, *examples: str, more: Sequence[str] = ()) -> Callable[[Ca
     foot = "\n".join([f"\b\n{title}:", *(f"  {line}" for line in examples)])
 
     def make(function: Callable[..., Any]) -> click.Command:
-        COMMANDS.append(click.command(name, cls=Command, more=more, epilog=foot)(function))
+        shared = (OVERWRITE, QUIET) if writes else (QUIET,)
+        COMMANDS.append(click.command(name, cls=Command, shared=shared, more=more, epilog=foot)(function))
         return COMMANDS[-1]
 
     return make
@@ -114,7 +132,6 @@ base_option = click.option(
     callback=lambda context, option, given: given[0] if len(given) == 1 else given or "",
     help="What IRIs begin with in RDF and names do not; a second time: those of relations.",
 )
-overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an output that is there already.")
 language_option = click.option(
     "--language", default="en", show_default=True, help="The language of names, where a file has several."
 )
@@ -127,6 +144,20 @@ def seed_option(default: int = 0) -> Callable[..., Any]:
     """Return the option --seed."""
     kind = click.IntRange(0, 2**63 - 1)
     return click.option("--seed", type=kind, default=default, show_default=True, help="Where draws start from.")
+
+
+def read_engine(engine: str) -> dict[str, str]:
+    """Return an engine, and the address of the cluster that it runs on, where one was given."""
+    is_address = "://" in engine or engine == "yarn" or engine.startswith("local")
+    return {"engine": "spark", "master": engine} if is_address else {"engine": engine}
+
+
+engine_option = click.option(
+    "--engine",
+    default="duckdb",
+    show_default=True,
+    help="duckdb; spark on this machine; or the address of a Spark cluster: spark://host:7077, yarn, k8s://…",
+)
 
 
 def guarantee_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -147,27 +178,30 @@ def constraint_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return table(graph(command))
 
 
-def credential_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --key-from and --user-from to a command: who asks a store."""
-    key = click.option("--key-from", metavar="NAME", help="Of a store: the environment variable with a bearer token.")
-    user = click.option("--user-from", metavar="NAME", help="Of a store: the environment variable with user:password.")
-    return key(user(command))
+key_option = click.option(
+    "--key-from", metavar="NAME", help="Of a store: the environment variable with a bearer token, or user:password."
+)
 
 
-def claim_output(path: Path | None, *, overwrite: bool, inputs: Sequence[Any] = (), folder: bool = False) -> None:
+def claim_output(
+    path: Path | None, inputs: Sequence[Any] = (), folder: bool = False, overwrite: bool | None = None
+) -> None:
     """Refuse a place where a command must not write, and keep it from other runs until the command ends.
 
     Parameters
     ----------
     path : Path, optional
         Where the output shall be; where there shall be none, there is nothing to claim.
-    overwrite, inputs, folder
+    inputs, folder
         As in :func:`actc.data.deliver.check_output`.
+    overwrite : bool, optional
+        What the command was given, if not given here.
     """
     if path is None:
         return
     from actc.data.deliver import check_output, claim
 
+    overwrite = is_overwriting() if overwrite is None else overwrite
     check_output(path, overwrite=overwrite, inputs=inputs, folder=folder)
     if folder or path.absolute().parent.is_dir():
         click.get_current_context().with_resource(claim(path))

@@ -18,7 +18,6 @@ from actc.cli.parts import (
     guarantee_options,
     language_option,
     method_option,
-    overwrite_option,
     progress_bar,
     seed_option,
 )
@@ -71,7 +70,7 @@ def studio_command(folder: Path, host: str, port: int, browser: bool, public_url
 @command(
     "start",
     "actc start my-session --sample",
-    "actc start my-session scores.tsv --names names.tsv --kg graph.tsv --budget 200 --overlap 0.2",
+    "actc start my-session scores.tsv --names names.tsv --graph graph.tsv --budget 200 --overlap 0.2",
 )
 @click.argument("session", type=PATH)
 @click.argument("scores", type=PATH, required=False)
@@ -83,8 +82,8 @@ def studio_command(folder: Path, host: str, port: int, browser: bool, public_url
     help="Names of entities or relations: a table (id, name, description, types, sentence), JSON, RDF; repeatable.",
 )
 @language_option
-@click.option("--kg", type=PATH, help="What the graph holds: head, relation, tail (and score).")
-@click.option("--constraints", help="What may not be true together: a file of actc constraints, or learnt (from --kg).")
+@click.option("--graph", type=PATH, help="What the graph holds: head, relation, tail (and score).")
+@click.option("--constraints", help="What may not be true together: a file of actc constraints, or learnt.")
 @method_option
 @click.option("--budget", default=100, show_default=True, help="How many triples to judge.")
 @guarantee_options
@@ -104,7 +103,7 @@ def start_command(
     scores: Path | None,
     sample: bool,
     names: tuple[Path, ...],
-    kg: Path | None,
+    graph: Path | None,
     title: str | None,
     guidelines: Path | None,
     language: str,
@@ -126,9 +125,9 @@ def start_command(
     title = title or ("Everyday facts" if scores is None else scores.name.partition(".")[0])
     text = read_text(guidelines) if guidelines else ""
     if scores is None:
-        scores, names, kg = sample_files()
+        scores, names, graph = sample_files()
     settings = Settings(title=title, guidelines=text, **choices)
-    with closing(start_session(session, scores, settings, names, kg, language, constraints=constraints)) as started:
+    with closing(start_session(session, scores, settings, names, graph, language, constraints=constraints)) as started:
         click.echo(f"{started.settings.triples:,} candidates are ready. Judge them with: actc annotate {session}")
         named, entities = count_named(started)
         if named < entities:
@@ -268,23 +267,24 @@ def judge_command(session: Path, **options: Any) -> None:
     click.echo("\n".join(run.sentences()))
 
 
-@command("export", "actc export my-session --labels labels.tsv --thresholds thresholds.json --accepted accepted.tsv")
+@command(
+    "export",
+    "actc export my-session --labels labels.tsv --thresholds thresholds.json --accepted accepted.tsv",
+    writes=True,
+)
 @click.argument("session", type=PATH)
 @click.option("--labels", type=PATH, help="One label per judged triple: .tsv, .csv or .parquet.")
 @click.option("--history", type=PATH, help="Every answer that was ever given: .jsonl.")
 @click.option("--thresholds", type=PATH, help="Where true begins: .json.")
 @click.option("--accepted", type=PATH, help="The accepted triples: .tsv, .csv or .parquet.")
-@click.option("--excluded", type=PATH, help="What constraints exclude, and why: .tsv, .csv or .parquet.")
 @click.option("--label-studio", type=PATH, help="The next triples as Label Studio's tasks: .json.")
-@click.option("--count", default=100, show_default=True, help="How many tasks for Label Studio.")
-@guarantee_options
-@overwrite_option
-def export_command(session: Path, overwrite: bool, **options: Any) -> None:
+@click.option("--precision", type=float, help="Guarantee this precision, with 90% confidence.")
+def export_command(session: Path, **options: Any) -> None:
     """Write judgements, thresholds and accepted triples of a session."""
     from actc.session.results import export_session
 
-    for name in ("labels", "history", "thresholds", "accepted", "excluded", "label_studio"):
-        claim_output(options[name], overwrite=overwrite, inputs=(session,))
+    for name in ("labels", "history", "thresholds", "accepted", "label_studio"):
+        claim_output(options[name], inputs=(session,))
     for count, what, path in export_session(session, **options):
         click.echo(f"{count:,} {what}: {path}")
 
@@ -308,12 +308,13 @@ def import_command(session: Path, judgements: Path, **options: Any) -> None:
     click.echo("\n".join([*notes, f"{added:,} new judgements are in {session}."]))
 
 
-@command("report", "actc report thresholds.json --out report.html", "actc report my-session --json report.json")
+@command(
+    "report", "actc report thresholds.json --out report.html", "actc report my-session --json report.json", writes=True
+)
 @click.argument("source", type=PATH)
 @click.option("--out", type=PATH, default=Path("report.html"), show_default=True, help="The page.")
 @click.option("--json", "json_out", type=PATH, help="The same numbers as JSON.")
-@overwrite_option
-def report_command(source: Path, out: Path, json_out: Path | None, overwrite: bool) -> None:
+def report_command(source: Path, out: Path, json_out: Path | None) -> None:
     """Say how good the decisions are, how that is known, and what to ask next.
 
     SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
@@ -321,8 +322,8 @@ def report_command(source: Path, out: Path, json_out: Path | None, overwrite: bo
     from actc.cli.show_trust import print_report
     from actc.session.examine import write_report
 
-    claim_output(out, overwrite=overwrite, inputs=(source,))
-    claim_output(json_out, overwrite=overwrite, inputs=(source, out))
+    claim_output(out, inputs=(source,))
+    claim_output(json_out, inputs=(source, out))
     report = write_report(source, out, json_out=json_out)
     print_report(report, [path for path in (out, json_out) if path is not None])
 
@@ -333,6 +334,7 @@ def report_command(source: Path, out: Path, json_out: Path | None, overwrite: bo
     "actc audit my-session --among accepted.tsv --target 0.9",
     "actc audit accepted.tsv --out first.tsv",
     "actc audit accepted.tsv --labels judged.tsv --count 20 --out more.tsv",
+    writes=True,
 )
 @click.argument("accepted", type=PATH)
 @click.option("--among", type=PATH, help="Of a session: draw from this accepted.tsv, such as a guaranteed one.")
@@ -343,7 +345,6 @@ def report_command(source: Path, out: Path, json_out: Path | None, overwrite: bo
 @click.option("--within", default=0.05, show_default=True, help="Know the share of true triples to plus or minus this.")
 @click.option("--target", type=float, help="Certify this share of true triples instead, such as 0.9.")
 @click.option("--level", default=0.9, show_default=True, help="How sure the bounds should be.")
-@overwrite_option
 def audit_command(
     accepted: Path,
     among: Path | None,
@@ -351,7 +352,6 @@ def audit_command(
     seed: int,
     out: Path | None,
     labels: Path | None,
-    overwrite: bool,
     **goal: Any,
 ) -> None:
     """Judge random draws from accepted triples: how many are true, without any model.
@@ -381,6 +381,6 @@ def audit_command(
     if labels is not None:
         print_audit(audit_accepted(accepted, labels, **goal))
     if labels is None or out is not None:
-        claim_output(out, overwrite=overwrite, inputs=(accepted, *([] if labels is None else [labels])))
+        claim_output(out, inputs=(accepted, *([] if labels is None else [labels])))
         count = 100 if count is None else count
         print_drawn(draw_audit(accepted, out, labels, count=count, target=goal["target"], seed=seed), out)

@@ -119,7 +119,7 @@ def write_completion(
     files = [folder / name for name in (file_name, "accepted.tsv", "thresholds.json")]
     provenance = provenance_of(case, rows)
     # Nobody knows anything of the graph's own triples, so only the new ones say that a heuristic made them.
-    told = provenance if find_format(files[0], None) is FORMATS["quickstatements"] else {}
+    told = provenance if find_format(files[0]) is FORMATS["quickstatements"] else {}
     told = _add_called(told, called, str(case.method))
     extras = {name: np.append(np.full(len(graph), None), values.astype(object)) for name, values in told.items()}
     write_graph(files[0], Graph.of(graph.union(accepted.followed_by(called.triples))), base=base, extras=extras)

@@ -38,29 +38,27 @@ class Store:
     password: str = field(default="", repr=False)
 
     @classmethod
-    def of(cls, text: str, key_from: str | None = None, user_from: str | None = None) -> Store:
-        """Read an address, and the environment variables that hold a key, or a user and a password."""
+    def of(cls, text: str, key_from: str | None = None) -> Store:
+        """Read an address, and the environment variable that holds a bearer token, or user:password."""
         place = text.removeprefix(SPARQL)
         try:
             parts = urlsplit(place)
         except ValueError:  # a bracket that is not closed
             parts = urlsplit("")
         if "@" in parts.netloc:
-            raise OptionError("The address of the store has a password in it; give it with --user-from.")
+            raise OptionError("The address of the store has a password in it; give it with --key-from.")
         if not is_store(text) or parts.scheme not in ("http", "https") or not parts.hostname:
             raise OptionError(f"{text!r} is no address of a store such as sparql:http://host/query.")
-        user, colon, password = read_variable("--user-from", user_from).partition(":")
-        if user_from is not None and not colon:
-            raise OptionError(f"--user-from: the variable {user_from} must hold user:password.")
-        return cls(place, read_variable("--key-from", key_from), user, password)
+        user, colon, password = read_variable("--key-from", key_from).partition(":")  # a token has no colon
+        return cls(place, "", user, password) if colon else cls(place, user)
 
     def __str__(self) -> str:
         """Return the address, as it was given."""
         return f"{SPARQL}{self.place}"
 
     def with_secrets_of(self, other: Store) -> Store:
-        """Return the same place for the one who asks another; not if it is another host's."""
-        if urlsplit(self.place).hostname != urlsplit(other.place).hostname:
+        """Return the same place for the one who asks another; not if it is another host's, or on another port."""
+        if urlsplit(self.place)[:2] != urlsplit(other.place)[:2]:
             return self
         return replace(self, key=other.key, user=other.user, password=other.password)
 
@@ -90,7 +88,7 @@ ROWS_A_SECOND = 500
 TRIES, FIRST_WAIT = 4, 0.5
 """How often a request is made at most; seconds before the second time, doubled each time."""
 N_TRIPLES = "application/n-triples"
-ASK_WHO = "name a variable with --key-from or --user-from"
+ASK_WHO = "name a variable with --key-from"
 Row = dict[str, str]
 Result = TypeVar("Result")
 

@@ -1,4 +1,7 @@
-"""A graph: triples without scores, each once, and what reading them left out."""
+"""A graph: triples without scores, each once, and what reading them left out; plain tables of them.
+
+Tables are TSV, CSV, Parquet or JSON lines with the columns head, relation, tail (or subject, predicate, object).
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,13 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from actc.data.files import Layout, open_reader
-from actc.data.triples import Triples, Vocabulary, encode_columns
+from actc.data.files import TRIPLE, Layout, find_layout, open_reader, require, with_columns, write_triples
+from actc.data.triples import BoolArray, FloatArray, Triples, Vocabulary, encode_columns
 from actc.errors import FileError
 
 
@@ -61,14 +65,6 @@ def note_repeats(count: int) -> tuple[str, ...]:
     return (f"{count} repeated triples are kept once.",) if count else ()
 
 
-def read_columns(layout: Layout, triple: Mapping[str, str]) -> Graph:
-    """Read a graph from a file laid out in columns; ``triple`` is the SQL of head, relation and tail."""
-    columns = ", ".join(f"{sql} AS {name}" for name, sql in triple.items())
-    with open_reader(layout.path) as connection:
-        connection.execute(f"CREATE TEMP TABLE named AS SELECT {columns} FROM {layout.source}")
-        return encode(connection, layout.where)
-
-
 def encode(
     connection: Any, where: Callable[[int], str], entity_name: str = "term", relation_name: str = "term"
 ) -> Graph:
@@ -111,3 +107,79 @@ def _refuse_empty_cells(connection: Any, where: Callable[[int], str]) -> None:
         ).fetchall()[0]
         column = "head" if head is None else "relation" if relation is None else "tail"
         raise FileError(f"{where(row)}: there is nothing in column {column}.")
+
+
+NUMBERS = ("score", "probability", "threshold")
+COLUMNS = (*NUMBERS, "method", "date", "by", "reasons")
+PEOPLE = ("person", "oracle")
+"""Who decides by knowing, not by a heuristic: a person, or a file that stands for one."""
+
+
+def read_provenance(path: Path, graph: Graph) -> dict[str, Any]:
+    """Read the columns beside a table's triples that say where a fact comes from, aligned with the graph that it is.
+
+    A table without a header has none.
+    """
+    layout = with_columns(find_layout(path), COLUMNS)
+    names = [name for name in COLUMNS if name in layout.position] if layout.has_header else []
+    if not names:
+        return {}
+    wanted = _triple(layout) | {name: f"CAST({layout.column(name)} AS VARCHAR)" for name in names}
+    columns = ", ".join(f'{sql} AS "{name}"' for name, sql in wanted.items())
+    with open_reader(layout.path) as connection:
+        table = connection.execute(f"SELECT {columns} FROM {layout.source}").fetchnumpy()
+    cells = {name: _filled(column) for name, column in table.items()}
+    # In its own order, repeats and all: of equal rows the first is taken.
+    rows = encode_columns(cells["head"], cells["relation"], cells["tail"]).rows_of(graph)
+    values = {name: _numbers(layout, name, cells[name]) if name in NUMBERS else cells[name] for name in names}
+    return {name: column[rows] for name, column in values.items()}
+
+
+def _filled(column: Any) -> Any:
+    cells = np.ma.getdata(column).astype(object)
+    cells[np.ma.getmaskarray(column)] = None
+    return cells
+
+
+def _numbers(layout: Layout, name: str, cells: Any) -> FloatArray:
+    values = np.full(len(cells), np.nan)
+    for row, cell in enumerate(cells.tolist()):
+        try:
+            values[row] = np.nan if cell is None else float(cell)
+        except ValueError:
+            raise FileError(f"{layout.where(row)}: {cell!r} is not a number (column {name}).") from None
+    return values
+
+
+def made_by_method(extras: Mapping[str, Any], count: int) -> BoolArray:
+    """Return for each triple whether a method or a machine decided it, not a person, nor the graph's author."""
+    nothing = [None] * count
+    methods, deciders = (list(extras.get(name, nothing)) for name in ("method", "by"))
+    if "method" not in extras:
+        return np.array([decider in ("method", "judges") for decider in deciders], dtype=np.bool_)
+    pairs = zip(methods, deciders, strict=True)
+    return np.array([not is_missing(method) and decider not in PEOPLE for method, decider in pairs], dtype=np.bool_)
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a cell is empty: None, NaN, NaT or no text."""
+    return value is None or str(value).strip() == "" or value != value
+
+
+def read_table(path: Path, base: object) -> Graph:
+    """Read a table; columns beside the triple are left to :func:`read_provenance`."""
+    layout = find_layout(path)
+    require(layout, TRIPLE)
+    columns = ", ".join(f"{sql} AS {name}" for name, sql in _triple(layout).items())
+    with open_reader(path) as connection:
+        connection.execute(f"CREATE TEMP TABLE named AS SELECT {columns} FROM {layout.source}")
+        return encode(connection, layout.where)
+
+
+def _triple(layout: Layout) -> dict[str, str]:
+    return {name: f"CAST({layout.column(name)} AS VARCHAR)" for name in TRIPLE}
+
+
+def write_table(path: Path, graph: Graph, base: object, extras: Mapping[str, Any]) -> None:
+    """Write the triples, and the columns beside them."""
+    write_triples(path, {**graph.columns(), **extras})

@@ -18,9 +18,8 @@ from actc.data.files import load_json, write_json
 from actc.data.progress import Progress, ignore_progress
 from actc.errors import FileError, OptionError
 from actc.graph.client import Store, is_store
-from actc.graph.formats import check_format, write_graph
-from actc.graph.runs import STATEMENTS, Run
-from actc.graph.sparql_target import SparqlTarget
+from actc.graph.formats import find_format, write_graph
+from actc.graph.runs import Run, SparqlTarget
 from actc.graph.terms import Base
 
 PUBLISHED = "published.json"
@@ -42,10 +41,10 @@ def publish_facts(
     *,
     write: bool = False,
     remove: bool = False,
+    replace: bool = False,
     graphs: Sequence[str] = (),
     query_at: str | None = None,
     key_from: str | None = None,
-    user_from: str | None = None,
     base: Base = "",
     progress: Progress = ignore_progress,
 ) -> Published:
@@ -64,11 +63,13 @@ def publish_facts(
         Without it nothing is written, and the lines describe what would be.
     remove : bool
         Also remove the facts that were taken out, from the graphs named in ``graphs``, or else the default graph.
+    replace : bool
+        Take earlier runs under the same IRI back out first.
     graphs : sequence of str
     query_at : str, optional
         Where a SPARQL store answers queries, if its address of updates does not show it.
-    key_from, user_from : str, optional
-        Environment variables that hold a bearer token, or user:password.
+    key_from : str, optional
+        The environment variable that holds a bearer token, or user:password.
     base : str, or two of them
         Put before names that are no IRIs; what ``complete`` was given, if not given here.
     progress : callable
@@ -80,9 +81,14 @@ def publish_facts(
         raise OptionError(f"{folder}: nothing was accepted there{hint}.")
     if not is_store(to):
         return _publish_to_file(run, Path(to), write)
-    with SparqlTarget(Store.of(to, key_from, user_from), query_at) as target:
+    with SparqlTarget(Store.of(to, key_from), query_at) as target:
+        earlier = {name: facts for name, facts in target.runs(into).items() if name != run.iri}
+        if write and replace:  # what they removed comes back before this run removes it again
+            for name in earlier:
+                target.withdraw(name)
+                keep_record(Path(folder), name, to, {"withdrawn": _now()})
         removed = target.find(run.removed, tuple(graphs) or ("",)) if remove else {}
-        lines = [*_describe(run, to, removed, remove), *target.describe(run)]
+        lines = _describe(run, to, removed, remove) + _describe_earlier(earlier, replace, write)
         if not write:
             return Published(run.iri, (*lines, "Nothing was written; --write does it."))
         taken = {
@@ -92,6 +98,12 @@ def publish_facts(
         keep_record(Path(folder), run.iri, to, record | ({"removed": taken} if any(taken.values()) else {}))
         target.write(run, removed, progress)
     return Published(run.iri, (*lines, f"Written. To take it back: actc withdraw {folder} --to {to} --into {into}"))
+
+
+def _describe_earlier(earlier: dict[str, int], replace: bool, write: bool) -> list[str]:
+    """Describe what becomes of the runs that are there."""
+    fate = ("is taken out" if write else "would be taken out") if replace else "stays; --replace takes it out"
+    return [f"An earlier run {fate}: {name}, {facts:,} facts." for name, facts in earlier.items()]
 
 
 def _describe(run: Run, to: str, removed: dict[str, Any], remove: bool) -> list[str]:
@@ -112,26 +124,20 @@ def _describe(run: Run, to: str, removed: dict[str, Any], remove: bool) -> list[
 def _publish_to_file(run: Run, path: Path, write: bool) -> Published:
     """Write the facts, and their provenance where the file has a place for it."""
     quads = path.suffix == ".nq"
-    found = None if quads else check_format(path, None)
-    extras = run.facts.extras if found is not None and found.carries else {}
+    extras = run.facts.extras if find_format(path).carries else {}
     lines = [f"{len(run.facts):,} facts into {path}{f', as {run.iri}' if quads else ''}."]
     if not write:
         return Published(run.iri, (*lines, "Nothing was written; --write does it."))
     with claim(check_writable(path)):
         if path.exists():
             raise FileError(f"{path} is there already; choose another name.")
-        if found is not None:
-            write_graph(path, run.facts.names, base=run.base, extras=extras)
+        if quads:
+            with write_beside(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+                for graph, texts in ((run.iri, run.fact_lines()), (run.about, run.about_lines())):
+                    file.writelines(f"{line[:-2]} <{graph}> .\n" for text in texts for line in text.splitlines())
         else:
-            _write_quads(run, path)
+            write_graph(path, run.facts.names, run.base, extras)
     return Published(run.iri, tuple(lines))
-
-
-def _write_quads(run: Run, path: Path) -> None:
-    with write_beside(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-        for graph, lines in ((run.iri, run.fact_lines()), (run.about, run.about_lines(STATEMENTS))):
-            for line in lines:
-                file.writelines(f"{one[:-2]} <{graph}> .\n" for one in line.splitlines())
 
 
 def withdraw_facts(
@@ -143,7 +149,6 @@ def withdraw_facts(
     dry_run: bool = False,
     query_at: str | None = None,
     key_from: str | None = None,
-    user_from: str | None = None,
 ) -> Published:
     """Take a run back out of a store, as ``actc withdraw`` does: what it wrote goes, what it removed comes back.
 
@@ -157,13 +162,13 @@ def withdraw_facts(
         The name of the run; the last that was published from the folder, if not given.
     dry_run : bool
         Change nothing, and say what would be.
-    query_at, key_from, user_from
+    query_at, key_from
         As in :func:`publish_facts`.
     """
     if not is_store(to):
         raise OptionError(f"{to} is a file; remove it.")
     name = run or last_run(Path(folder), to, into)
-    with SparqlTarget(Store.of(to, key_from, user_from), query_at) as target:
+    with SparqlTarget(Store.of(to, key_from), query_at) as target:
         facts, back = target.look(name)
         lines = [f"{facts:,} facts of {name} out of {to}."]
         lines += [f"{count:,} facts back into {graph or 'the default graph'}." for graph, count in back.items()]

@@ -16,8 +16,7 @@ import numpy as np
 
 from actc.data.files import read_text
 from actc.errors import FileError, TableError
-from actc.graph.graph import Graph
-from actc.graph.tables import is_missing, made_by_method
+from actc.graph.graph import Graph, is_missing, made_by_method
 from actc.graph.terms import Bases, write_lines
 
 HEURISTIC = "Q2539"  # machine learning

@@ -272,7 +272,6 @@ def fetch_graph(
     out: str | Path,
     graphs: Sequence[str] = (),
     key_from: str | None = None,
-    user_from: str | None = None,
     progress: Progress = ignore_progress,
 ) -> tuple[str, ...]:
     """Read a store's graph into a file of N-Triples, sorted: complete, or not at all.
@@ -285,8 +284,8 @@ def fetch_graph(
         A file that ends in .nt.
     graphs : sequence of str
         IRIs of named graphs; without any the default graph.
-    key_from, user_from : str, optional
-        Environment variables that hold a bearer token, or user:password.
+    key_from : str, optional
+        The environment variable that holds a bearer token, or user:password.
     progress : callable
         Called with triples read, triples in all.
 
@@ -295,7 +294,7 @@ def fetch_graph(
     tuple of str
         What a person should know: what was left out or changed.
     """
-    found, out = store if isinstance(store, Store) else Store.of(store, key_from, user_from), Path(out)
+    found, out = store if isinstance(store, Store) else Store.of(store, key_from), Path(out)
     if out.suffix != ENDING:
         raise OptionError(f"{out}: a store is read into a file that ends in {ENDING}.")
     named = tuple(dict.fromkeys(refuse_odd_iri(graph, "--graph") for graph in graphs)) or ("",)

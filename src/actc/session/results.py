@@ -95,9 +95,7 @@ def export_session(
         only.
     """
     if not any((labels, history, thresholds, accepted, label_studio, excluded)):
-        raise OptionError(
-            "Say what to export: --labels, --history, --thresholds, --accepted, --excluded or --label-studio."
-        )
+        raise OptionError("Say what to export: --labels, --history, --thresholds, --accepted or --label-studio.")
     files = (labels, history, thresholds, accepted, label_studio, excluded)
     labels, history, thresholds, accepted, label_studio, excluded = (Path(file) if file else None for file in files)
     demand = None if precision is None else Demand(precision, confidence)

@@ -349,7 +349,7 @@ def test_scored_candidates_are_decided_beside_the_graph_of_a_store(shared_client
     assert (found["state"], found["next"]["what"]) == ("ready", "go")
     read, start = [line.split() for line in found["commands"] if line.startswith(("actc convert", "actc start"))]
     assert read[2:5] == [chosen["store"], "--graph", chosen["graph_iri"]]
-    assert start[start.index("--kg") + 1] == read[read.index("--out") + 1]
+    assert start[start.index("--graph") + 1] == read[read.index("--out") + 1]
 
 
 def test_a_session_of_one_project_does_not_open_another(shared_client, tmp_path):

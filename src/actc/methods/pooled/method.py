@@ -82,7 +82,7 @@ class Pooled:
             return PooledFit(self, pool, answers, prepare_pool(pool), regime_priors(False))
         if known is None:
             raise OptionError(
-                "This method needs the known triples with scores: --known, --kg, or a train.tsv in the folder."
+                "This method needs the known triples with scores: --known, --graph, or a train.tsv in the folder."
             )
         return PooledFit(self, pool, answers, prepare_pool(pool, known), regime_priors(True))
 

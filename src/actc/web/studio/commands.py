@@ -112,7 +112,7 @@ def _start(project: Project) -> list[Words]:
     """Return what begins a session of scored candidates; a graph that is in a store is read into a file first."""
     chosen = project.options
     words = ["actc", "start", "session", *_scores(project), *_names(project)]
-    words += ["--kg", FROM_STORE] if chosen.store else _files(project, "graph", "--kg")
+    words += ["--graph", FROM_STORE] if chosen.store else _files(project, "graph", "--graph")
     words += ["--constraints", chosen.constraints] if chosen.constraints else []
     words += ["--budget", str(chosen.budget), "--title", chosen.title]
     read = ["actc", "convert", *_graph(project), "--out", FROM_STORE, "--overwrite"] if chosen.store else []

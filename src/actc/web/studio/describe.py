@@ -54,7 +54,7 @@ IN_WORDS = {
     "give --model or --candidates": "drop candidates (tab Data)",
     "give the name of a new folder with --out": "make a new project for it",
     "give a new --out": "make a new project for it",
-    "name a variable with --key-from or --user-from": "add --key-from or --user-from to the command in a terminal",
+    "name a variable with --key-from": "add --key-from to the command in a terminal",
 }
 """What a command asks for, as the studio has it."""
 

@@ -106,7 +106,7 @@ def check_store(address: str, end: str) -> None:
     if "@" in place.partition("/")[0]:
         raise OptionError(
             "There is a password in the address; leave it out. A store with a login is read and published to in a "
-            "terminal: --user-from and --key-from of actc convert and actc publish name the variable that holds it."
+            "terminal: --key-from of actc convert and actc publish names the variable that holds it."
         )
 
 

@@ -138,7 +138,7 @@ def _describe_graph(path: Path) -> tuple[dict[str, Any], Triples]:
         notes = _note_columns([*(["score"] if "score" in layout.position else []), *layout.others])
         if "score" in layout.position:
             notes.append(SCORES_UNUSED)
-    return {"format": find_format(path, None).summary, **_describe(graph), "notes": [*graph.notes, *notes]}, graph
+    return {"format": find_format(path).summary, **_describe(graph), "notes": [*graph.notes, *notes]}, graph
 
 
 def _describe_scores(path: Path) -> tuple[dict[str, Any], Triples]:

@@ -180,14 +180,13 @@ def make(project: Project, name: str) -> None:
 def _convert(source: Path, out: Path, format: str) -> None:
     """Write a list in another format; with where each fact comes from, where readers of the format take that."""
     graph, found = read_graph(source), FORMATS[format]
-    # Annotations of triples are RDF 1.2, which few readers take yet; .statements.ttl has them in a way that all do.
-    extras = read_extras(source, graph) if found.carries and format != "turtle" else None
+    extras = read_extras(source, graph) if found.carries else None
     with write_beside(out) as unfinished, tempfile.TemporaryDirectory(dir=unfinished.parent) as folder:
         made = Path(folder) / f"made{found.suffixes[0]}"  # writers look at the ending
         try:
-            write_graph(made, graph, format, "", extras)
+            write_graph(made, graph, "", extras)
         except TableError:  # not every name is an IRI
-            write_graph(made, graph, format, BASE, extras)
+            write_graph(made, graph, BASE, extras)
         made.replace(unfinished)
 
 
