@@ -137,7 +137,7 @@ def test_answers_that_came_after_the_export_count_in_the_report(home, tmp_path):
     actc.export_session(tmp_path / "session", thresholds=tmp_path / "t.json")
     actc.import_judgements(tmp_path / "session", home / "labels.tsv")
     report = actc.write_report(tmp_path / "t.json", tmp_path / "page.html")
-    assert len(report.case.annotations) > Calibration.read(tmp_path / "t.json").counts.annotated
+    assert report.answers > Calibration.read(tmp_path / "t.json").counts.annotated
 
 
 def test_the_report_of_a_session_s_thresholds_leads_back_to_its_people(home, tmp_path, monkeypatch):
