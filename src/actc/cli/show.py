@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
@@ -15,12 +15,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from actc.bench.rows import Row
-from actc.bench.sample.demo import Demo
-from actc.data.calibration import Calibration, Promised
-from actc.data.constraints import Constraints
-from actc.decide.decide_sql import DecisionCounts
 from actc.decide.estimate import Share
+
+if TYPE_CHECKING:  # a command loads what it needs, not what others print
+    from actc.bench.rows import Row
+    from actc.bench.sample.demo import Demo
+    from actc.data.calibration import Calibration, Promised
+    from actc.data.constraints import Constraints
+    from actc.decide.decide_sql import DecisionCounts
 
 MOST_RELATIONS = 30  # a longer table helps nobody on a terminal; the file has them all
 

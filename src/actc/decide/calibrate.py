@@ -56,9 +56,9 @@ def calibrate(
     known : path or ScoredTriples, optional
         Scored triples that the graph holds already.
     picks : {"unknown", "random"}
-        How the labelled triples were picked: as far as the labels tell (columns asked, within and chance, which every
-        export has), or, in your own name, by a plain random draw from the candidates: then half of the labels find
-        the list, and the other half test it.
+        How the labelled triples were picked: as far as the labels tell (the columns selection, sampling_frame and
+        inclusion_probability, which every export has), or, in your own name, by a plain random draw from the
+        candidates: then half of the labels find the list, and the other half test it.
     precision, confidence : float, optional
         Guarantee this precision with this confidence. It rests on random draws from the list; without any, only
         what people called true is accepted.
@@ -134,12 +134,8 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
 
 def as_found(case: Case, path: PathLike, calibration: Calibration) -> Case:
     """Return a case as a thresholds file decides it: by its cuts, or its guarantee, and people's answers."""
-    case, kept = (
-        replace(
-            case, name=Path(path).name, words=calibration.exceptions.take(np.isin(calibration.exceptions.who, PEOPLE))
-        ),
-        calibration.promise,
-    )
+    words, kept = calibration.exceptions, calibration.promise
+    case = replace(case, name=Path(path).name, words=words.take(np.isin(words.who, PEOPLE)))
     if kept is None:
         return replace(case, found=calibration.thresholds)
     return replace(case, demand=Demand(kept.target, kept.confidence))
@@ -176,22 +172,23 @@ def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: 
 
 def describe_calibration(case: Case, sources: Sources) -> Calibration:
     """Put together all that thresholds.json says of a case; ``sources`` are what a report can go back to."""
-    fit, decisions, method = case.fit, case.decide_alone(case.target), str(case.method)
-    squash, spoken = fit.squash, decisions.by != "method"
+    alone = case.decide_alone(case.target) if len(case.constraints) else case.decisions
+    accepted = (case.decisions if case.target is case.pool else case.decide(case.pool)).accepted
+    squash, spoken = case.fit.squash, alone.by != "method"
     if case.heeded is not None:  # what judges said counts, whether it turned the decision or not
         judged = case.target.rows_of(case.pool.take(np.flatnonzero(case.heeded.asked)))
         spoken[judged[judged >= 0]] = True
-    told = np.full(len(case.target), np.nan) if decisions.probability is None else decisions.probability
+    p = np.full(len(case.target), np.nan) if alone.probability is None else alone.probability
     return Calibration(
         case.thresholds,
-        method,
+        str(case.method),
         describe_options(case.found_method),
-        Counts.of(case.pool, case.annotations, case.decide(case.pool).accepted),
+        Counts.of(case.pool, case.annotations, accepted),
         None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean},
         case.curves,
         sources,
         case.promised,
-        Answers(case.target.plain().take(spoken), decisions.accepted[spoken], told[spoken], who=decisions.by[spoken]),
+        Answers(case.target.plain().take(spoken), alone.accepted[spoken], p[spoken], who=alone.by[spoken]),
         case.holdout,
         case.rules,
         case.accepted_precision,

@@ -67,10 +67,11 @@ class Scale:
         return self.transform(self.scores)
 
     def _normal_quantiles(self, twice_rank: IntArray) -> FloatArray:
-        from scipy.special import ndtri
+        from statistics import NormalDist  # scipy.special takes longer to load than most pools to fit
 
         count = int(self.before[-1])
-        return np.asarray(ndtri(np.clip(twice_rank / (2 * count), 0.5 / count, 1 - 0.5 / count)))
+        p = np.clip(twice_rank / (2 * count), 0.5 / count, 1 - 0.5 / count)
+        return np.fromiter(map(NormalDist().inv_cdf, p.ravel().tolist()), np.float64, p.size).reshape(p.shape)
 
 
 @dataclass(frozen=True, eq=False)
