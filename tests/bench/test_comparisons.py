@@ -27,7 +27,7 @@ def test_a_difference_hidden_by_luck_is_found_in_pairs():
     comparison = compare_methods(make_results(0.01), "new", "old")
     assert comparison.average.mean == pytest.approx(1.0, abs=0.3)
     assert comparison.average.verdict == "win"
-    assert comparison.count("win") == 2
+    assert [one.verdict for one in comparison.by_cell.values()] == ["win"] * 2
     assert list(comparison.by_budget) == [1, 10, 100]
 
 
@@ -35,7 +35,7 @@ def test_the_other_way_round_it_is_a_loss_of_the_same_size():
     results = make_results(0.01)
     there, back = (compare_methods(results, *pair) for pair in (("new", "old"), ("old", "new")))
     assert back.average.mean == pytest.approx(-there.average.mean)
-    assert back.count("loss") == 2
+    assert [one.verdict for one in back.by_cell.values()] == ["loss"] * 2
 
 
 def test_no_difference_is_a_tie():

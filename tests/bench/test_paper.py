@@ -193,17 +193,17 @@ def test_a_table_sets_ours_the_papers_and_the_difference_under_each_other():
 def test_the_authors_scores_are_compared_with_their_cell_and_left_out_of_the_average():
     results = make_results([*PAPER_CELLS, AUTHORS], ["localopt-acc"])
     entries = list_entries(results, "l1", ["localopt-acc"], 1)
-    authors, average = (next(entry for entry in entries if entry.model == model) for model in (AUTHORS[1], "all"))
-    assert authors.paper.value == 60
+    authors, average = (next(entry for entry in entries if entry.key[2] == model) for model in (AUTHORS[1], "all"))
+    assert authors.paper == 60
     without = [results.average(Run(*cell, "localopt-acc"), "accuracy", 1).value for cell in PAPER_CELLS]
     assert average.ours.value == pytest.approx(np.mean(without))
 
 
 def test_fewer_cells_stand_beside_the_mean_of_the_papers_same_cells():
     results = make_results(PAPER_CELLS[:2], ["localopt-acc"])
-    average = next(entry for entry in list_entries(results, "avg", ["localopt-acc"], None) if entry.model == "all")
-    assert average.dataset == "2 cells"
-    assert average.paper.value == (70 + 72) / 2
+    average = next(one for one in list_entries(results, "avg", ["localopt-acc"], None) if one.key[2] == "all")
+    assert average.key[1] == "2 cells"
+    assert average.paper == (70 + 72) / 2
 
 
 def test_a_method_of_the_users_own_has_no_published_number():

@@ -21,7 +21,6 @@ from actc.bench.paper.tables import (
     DATASET_LABELS,
     WRITERS,
     Entry,
-    PublishedKey,
     TextTable,
     build_ablation,
     build_comparisons,
@@ -131,6 +130,15 @@ def _budget_figure(dataset: str) -> Item:
     )
 
 
+def _four(without: str, what: str, option: str) -> dict[str, str]:
+    """Return ACTC's four methods without an option and with it."""
+    return {
+        f"{kind}, {name}": f"actc-{kind.lower().replace(' ', '-')}{text}"
+        for kind in ("LR rndm", "LR dens", "GP rndm", "GP dens")
+        for name, text in ((without, ""), (what, option))
+    }
+
+
 PAIRS = (
     ("actc-lr-rndm", "localopt-acc"),
     ("actc-lr-rndm", "globalopt-f1"),
@@ -147,9 +155,7 @@ PAIRS = (
 PRINTED_TABLES: dict[str, tuple[str, int | None]] = {
     "table-avg": ("avg", None),
     "table-avg-f1": ("avg-f1", None),
-    "table-l1": ("l1", 1),
-    "table-l10": ("l10", 10),
-    "table-l50": ("l50", 50),
+    **{f"table-l{budget}": (f"l{budget}", budget) for budget in (1, 10, 50)},
 }
 ITEMS: dict[str, Item] = {
     "table-avg": _paper_table("Averages over the annotation budgets (Table 2)", "avg", None, (*BASELINES, *ACTC)),
@@ -168,21 +174,9 @@ ITEMS: dict[str, Item] = {
     "comparisons-accuracy": _comparisons("accuracy", "Paired differences in accuracy"),
     "comparisons-f1": _comparisons("f1", "Paired differences in F1"),
     "ablation-estimate-all": _ablation(
-        "Estimate all triples, or only until there are n = 500",
-        {
-            f"{kind}, {what}": f"actc-{kind.lower().replace(' ', '-')}{option}"
-            for kind in ("LR rndm", "LR dens", "GP rndm", "GP dens")
-            for what, option in (("n = 500", ""), ("all", ":estimate_all=true"))
-        },
+        "Estimate all triples, or only until there are n = 500", _four("n = 500", "all", ":estimate_all=true")
     ),
-    "ablation-soft": _ablation(
-        "Hard labels or soft ones",
-        {
-            f"{kind}, {what}": f"actc-{kind.lower().replace(' ', '-')}{option}"
-            for kind in ("LR rndm", "LR dens", "GP rndm", "GP dens")
-            for what, option in (("hard", ""), ("soft", ":soft=true"))
-        },
-    ),
+    "ablation-soft": _ablation("Hard labels or soft ones", _four("hard", "soft", ":soft=true")),
     "ablation-kernels": _ablation(
         "Kernels of the Gaussian process, density selection",
         {
@@ -293,52 +287,41 @@ def write_paper(results: Measurements, items: Iterable[str], out: Path, own_meth
 
     Returns the path of the page. Items whose runs the results do not have are left out.
     """
-    chosen = [(name, find_item(name)) for name in items]
+    chosen = {name: find_item(name) for name in items}
     out.mkdir(parents=True, exist_ok=True)
     tables: list[TextTable] = []
     pictures: list[tuple[str, str, str]] = []  # name, heading, the figure in base64
     entries: list[Entry] = []
-    for name, item in chosen:
-        budget = PRINTED_TABLES.get(name, ("", None))[1]
+    for name, item in chosen.items():
+        table, budget = PRINTED_TABLES.get(name, ("", None))
         measured = budget is None or budget in results.budgets
         if not measured or not any(run.method in item.methods and item.wants(run[:2]) for run in results.runs):
             continue
         made = item.build(results, name, tuple(own_methods))
         if isinstance(made, TextTable):
             tables.append(made)
-            _write_table(made, out)
-            if name in PRINTED_TABLES:
-                table, budget = PRINTED_TABLES[name]
+            for ending, write in WRITERS.items():
+                write_text(out / f"{made.name}{ending}", write(made))
+            write_csv(out / f"{made.name}.csv", [made.header, *made.rows])
+            if table:
                 entries += list_entries(results, table, (*item.methods, *own_methods), budget)
         else:
             save_figure(made, out / name)
             drawn = (out / name).with_suffix(".svg").read_bytes()
             pictures.append((name, item.title, b64encode(drawn).decode("ascii")))
     if entries:
-        write_csv(out / "numbers.csv", _entry_rows(entries))
-    write_csv(out / "summary.csv", _summary_rows(results))
+        numbers = ([*one.key, *_show(*one.ours, one.paper, one.plus_minus, one.difference)] for one in entries)
+        write_csv(out / "numbers.csv", [NUMBERS, *numbers])
+    write_csv(out / "summary.csv", [SUMMARY, *_summary_rows(results)])
     page = out / "index.html"
-    facts = [*_compare(entries), *_describe(results)]
-    write_text(page, render("paper.html", title=TITLE, facts=facts, tables=tables, pictures=pictures))
+    write_text(
+        page, render("paper.html", title=TITLE, facts=_describe(results, entries), tables=tables, pictures=pictures)
+    )
     return page
-
-
-def _write_table(table: TextTable, out: Path) -> None:
-    for ending in (".md", ".tex"):
-        write_text(out / f"{table.name}{ending}", WRITERS[ending](table))
-    write_csv(out / f"{table.name}.csv", [table.header, *table.rows])
-
-
-def _entry_rows(entries: Iterable[Entry]) -> Iterator[Sequence[Any]]:
-    yield NUMBERS
-    for entry in entries:
-        paper, plus_minus = entry.paper or (None, None)
-        yield [*entry[:5], *_show(*entry.ours, paper, plus_minus, entry.difference)]
 
 
 def _summary_rows(results: Measurements) -> Iterator[Sequence[Any]]:
     """Give the mean and the standard error over repeats of every run at every budget."""
-    yield SUMMARY
     for run, values in results.runs.items():
         for budget in results.budgets.tolist():
             averages = [results.average(run, metric, budget) for metric in PAPER_METRICS]
@@ -349,25 +332,22 @@ def _show(*numbers: float | None) -> list[str]:
     return ["" if number is None else f"{number:.3f}" for number in numbers]
 
 
-def _compare(entries: Sequence[Entry]) -> list[str]:
-    """Describe how far our numbers are from the published ones, each of which counts once."""
-    published = load_published()
-    printed = [(entry.ours.value, published.get(PublishedKey(*entry[:5]))) for entry in entries]
-    apart = [abs(ours - paper.value) for ours, paper in printed if paper]
-    if not apart:
-        return []
-    half, most = np.quantile(apart, [0.5, 0.9])
-    return [
-        f"Of {len(apart):,} numbers that the paper prints, half come out within {half:.1f} points here, nine of ten "
-        f"within {most:.1f}."
-    ]
-
-
-def _describe(results: Measurements) -> list[str]:
+def _describe(results: Measurements, entries: Sequence[Entry]) -> list[str]:
+    """Describe how far our numbers are from the published ones, each of which counts once, and what was run."""
     repeats = max(values.shape[2] for values in results.runs.values())
-    return [
+    run = (
         f"{len(results.cells())} cells, {len(results.methods())} methods and variants, budgets "
         f"{', '.join(map(str, results.budgets))}, up to {repeats} repeats. Differences are ours less the paper's; "
         "the paper's models are not at hand, so apart from the authors' published scores each cell is a model "
         "trained again by the same recipe."
+    )
+    published = load_published()
+    apart = [abs(one.ours.value - published[one.key][0]) for one in entries if one.key in published]
+    if not apart:
+        return [run]
+    half, most = np.quantile(apart, [0.5, 0.9])
+    return [
+        f"Of {len(apart):,} numbers that the paper prints, half come out within {half:.1f} points here, nine of ten "
+        f"within {most:.1f}.",
+        run,
     ]

@@ -12,40 +12,22 @@ from typing import NamedTuple
 from actc.bench.measurements import PAPER_METRICS, Average, Comparison, Difference, Measurements, compare_methods
 from actc.bench.rows import Run
 
-
-class PublishedKey(NamedTuple):
-    """Where a number stands in the paper: ``metric`` is "accuracy" or "f1"."""
-
-    table: str
-    dataset: str
-    model: str
-    method: str
-    metric: str
-
-
-class PublishedNumber(NamedTuple):
-    """A printed number and its plus-minus, both in per cent; None where the paper prints none."""
-
-    value: float
-    plus_minus: float | None
+Key = tuple[str, str, str, str, str]
+"""Where a number stands in the paper: table, data set, model, method, and the metric, "accuracy" or "f1"."""
 
 
 @cache
-def load_published() -> dict[PublishedKey, PublishedNumber]:
-    """Return every number of the paper's result tables."""
+def load_published() -> dict[Key, tuple[float, float | None]]:
+    """Return every number of the paper's result tables and its plus-minus, in per cent; None where there is none."""
     text = (files("actc.bench.paper") / "published.csv").read_text(encoding="utf-8")
-    numbers = {}
-    for row in csv.DictReader(text.splitlines()):
-        key = PublishedKey(row["table"], row["dataset"], row["model"], row["method"], row["metric"])
-        spread = float(row["plus_minus"]) if row["plus_minus"] else None
-        numbers[key] = PublishedNumber(float(row["value"]), spread)
-    return numbers
-
-
-def look_up(table: str, dataset: str, model: str, method: str, metric: str) -> float | None:
-    """Return one printed number in per cent, None where the paper has none."""
-    number = load_published().get(PublishedKey(table, dataset, model, method, metric))
-    return None if number is None else number.value
+    rows = csv.DictReader(text.splitlines())
+    return {
+        (row["table"], row["dataset"], row["model"], row["method"], row["metric"]): (
+            float(row["value"]),
+            float(row["plus_minus"]) if row["plus_minus"] else None,
+        )
+        for row in rows
+    }
 
 
 @dataclass(frozen=True)
@@ -152,18 +134,15 @@ NOTHING = "–"
 class Entry(NamedTuple):
     """One number of one table, with everything that stands beside it; all in per cent."""
 
-    table: str
-    dataset: str
-    model: str
-    method: str
-    metric: str
+    key: Key
     ours: Average
-    paper: PublishedNumber | None
+    paper: float | None = None
+    plus_minus: float | None = None
 
     @property
     def difference(self) -> float | None:
         """Ours less the paper's."""
-        return None if self.paper is None else self.ours.value - self.paper.value
+        return None if self.paper is None else self.ours.value - self.paper
 
 
 def label_method(method: str) -> str:
@@ -185,61 +164,55 @@ def order_cells(cells: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def list_entries(results: Measurements, table: str, methods: Sequence[str], budget: int | None) -> list[Entry]:
     """Return the numbers of one of the paper's tables: every cell, then the mean of the paper's cells."""
-    entries = []
+    published, entries = load_published(), []
+
+    def look_up(dataset: str, model: str, method: str, metric: str) -> tuple[float | None, float | None]:
+        printed = SAME_CELL.get((dataset, model), (dataset, model))
+        return published.get((table, *printed, SAME_METHOD.get(method, method), metric), (None, None))
+
     for method in methods:
         runs = [Run(*cell, method) for cell in order_cells(results.cells()) if Run(*cell, method) in results.runs]
         averaged = [run for run in runs if run[:2] in PAPER_CELLS]
         for metric in PAPER_METRICS:
             for run in runs:
-                average = results.average(run, metric, budget)
-                entries.append(_entry(table, *run[:2], method, metric, average))
+                key = (table, *run, metric)
+                entries.append(Entry(key, results.average(run, metric, budget), *look_up(*run, metric)))
             if len(averaged) > 1:
-                entries.append(_mean_entry(results, table, averaged, metric, budget))
+                # All eight stand beside the paper's column "Avg", fewer beside the mean of theirs.
+                average = results.average_over(averaged, metric, budget)
+                paper, plus_minus = look_up("all", "all", method, metric)
+                dataset = "all"
+                if len(averaged) < len(PAPER_CELLS):
+                    printed = [look_up(*run, metric)[0] for run in averaged]
+                    known = [number for number in printed if number is not None]
+                    paper, plus_minus = sum(known) / len(known) if len(known) == len(printed) else None, None
+                    dataset = f"{len(averaged)} cells"
+                entries.append(Entry((table, dataset, "all", method, metric), average, paper, plus_minus))
     return entries
-
-
-def _entry(table: str, dataset: str, model: str, method: str, metric: str, average: Average) -> Entry:
-    printed = SAME_CELL.get((dataset, model), (dataset, model))
-    paper = load_published().get(PublishedKey(table, *printed, SAME_METHOD.get(method, method), metric))
-    return Entry(table, dataset, model, method, metric, average, paper)
-
-
-def _mean_entry(results: Measurements, table: str, runs: Sequence[Run], metric: str, budget: int | None) -> Entry:
-    """Average the paper's cells; all eight stand beside its column "Avg", fewer beside the mean of theirs."""
-    method, average = runs[0].method, results.average_over(runs, metric, budget)
-    if len(runs) == len(PAPER_CELLS):
-        return _entry(table, "all", "all", method, metric, average)
-    printed = [look_up(table, *run[:2], SAME_METHOD.get(method, method), metric) for run in runs]
-    known = [number for number in printed if number is not None]
-    paper = PublishedNumber(sum(known) / len(known), None) if len(known) == len(runs) else None
-    return Entry(table, f"{len(runs)} cells", "all", method, metric, average, paper)
 
 
 def build_paper_table(
     results: Measurements, table: str, title: str, methods: Sequence[str], budget: int | None
 ) -> TextTable:
     """Set ours, its standard errors, the paper's number and the difference under each other."""
-    entries = {
-        (entry.method, entry.dataset, entry.model, entry.metric): entry
-        for entry in list_entries(results, table, methods, budget)
-    }
-    places = list(dict.fromkeys(key[1:3] for key in entries))
+    entries = {entry.key[1:]: entry for entry in list_entries(results, table, methods, budget)}
+    places = list(dict.fromkeys(key[:2] for key in entries))
     places.sort(key=lambda place: place[1] == "all")
     lines: list[tuple[str, Callable[[Entry], str]]] = [
-        ("ours", lambda entry: f"{entry.ours.value:.1f}"),
-        ("± over repeats", lambda entry: _plain(entry.ours.over_repeats)),
-        ("± over budgets", lambda entry: _plain(entry.ours.over_budgets)),
-        ("paper", lambda entry: NOTHING if entry.paper is None else f"{entry.paper.value:.0f}"),
-        ("difference", lambda entry: NOTHING if entry.difference is None else _signed(entry.difference)),
+        ("ours", lambda entry: _format(entry.ours.value)),
+        ("± over repeats", lambda entry: _format(entry.ours.over_repeats)),
+        ("± over budgets", lambda entry: _format(entry.ours.over_budgets)),
+        ("paper", lambda entry: NOTHING if entry.paper is None else f"{entry.paper:.0f}"),
+        ("difference", lambda entry: _format(entry.difference, "+.1f")),
     ]
     if budget is not None:
         del lines[2]
-    if not any(entry.paper for entry in entries.values()):
+    if not any(entry.paper is not None for entry in entries.values()):
         del lines[-2:]
     rows = []
-    for method in dict.fromkeys(key[0] for key in entries):
+    for method in dict.fromkeys(key[2] for key in entries):
+        pairs = [[entries.get((*place, method, metric)) for metric in PAPER_METRICS] for place in places]
         for number, (line, show) in enumerate(lines):
-            pairs = [[entries.get((method, *place, metric)) for metric in PAPER_METRICS] for place in places]
             cells = ["/".join(NOTHING if entry is None else show(entry) for entry in pair) for pair in pairs]
             rows.append(
                 (
@@ -309,19 +282,16 @@ def build_comparisons(results: Measurements, pairs: Sequence[tuple[str, str]], m
 
 def _comparison_row(comparison: Comparison) -> tuple[str, ...]:
     def show(difference: Difference) -> str:
-        mean, lower, upper = (_signed(value) for value in (difference.mean, difference.lower, difference.upper))
+        mean, lower, upper = (_format(value, "+.1f") for value in difference)
         return f"{mean} [{lower}, {upper}]" if comparison.has_chance else mean
 
     name = f"{label_method(comparison.first)} − {label_method(comparison.second)}"
-    tally = "/".join(str(comparison.count(verdict)) for verdict in ("win", "tie", "loss"))
+    verdicts = [difference.verdict for difference in comparison.by_cell.values()]
+    tally = "/".join(str(verdicts.count(verdict)) for verdict in ("win", "tie", "loss"))
     differences = map(show, (*comparison.by_budget.values(), comparison.average))
     return (name, *differences, tally if comparison.has_chance else NOTHING)
 
 
-def _signed(value: float) -> str:
-    rounded = round(value, 1) + 0.0  # no "−0.0"
-    return f"{rounded:+.1f}".replace("-", "−")
-
-
-def _plain(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.1f}"
+def _format(value: float | None, pattern: str = ".1f") -> str:
+    """Write a number, or that there is none; with a true minus, and no "−0.0"."""
+    return NOTHING if value is None else format(round(value, 1) + 0.0, pattern).replace("-", "−")
