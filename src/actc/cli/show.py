@@ -152,7 +152,6 @@ def _print_promise(kept: Promised, draws: int) -> None:
 
 def print_demo(demo: Demo) -> None:
     """Print the demo's story: what was asked, what it bought, where the cuts are, what was written."""
-    from actc.bench.plots import sketch_learning_curves
     from actc.bench.sample.demo import ANSWERS, METHOD
 
     screen, sample, asked = console(), demo.sample, demo.case.annotations.first(6)
@@ -164,7 +163,6 @@ def print_demo(demo: Demo) -> None:
         screen.print(Text(f"     {sample.sentence(*sample.valid.triple(row))}?  {'true' if label else 'false'}"))
     screen.print("     ...\n")
     screen.print("2  What the answers bring: accuracy on test triples in %, by triples judged\n", style="bold")
-    screen.print(Text(sketch_learning_curves(demo.curves).rstrip()), "\n")
     _print_cell("Mean over the repeats:", demo.rows)
     screen.print("For comparison (no calibration: whatever scores above the mean is accepted):")
     for name, (accuracy, f1) in demo.levels.items():
@@ -177,17 +175,17 @@ def print_demo(demo: Demo) -> None:
         table.add_row(*row)
     screen.print(table, "")
     screen.print(
-        f"4  {demo.accepted.sum():,} facts are accepted, {demo.precision:.0%} of them true. Written:", style="bold"
+        f"4  {demo.decided.accepted.sum():,} facts are accepted, {demo.precision:.0%} of them true. Written:",
+        style="bold",
     )
     for path in demo.written:
         screen.print(f"     {path}")
-    report = next(path for path in demo.written if path.suffix == ".html")
-    if demo.better is not None:
-        screen.print("\n5  A graph alone is enough: no model, no answer", style="bold")
-        screen.print(Padding(demo.better.summarise(), (0, 0, 0, 5)))
-        for rule in demo.better.rules:
-            screen.print(Text(f"     {rule}"))
-        screen.print(f"     The new graph and a report that says why: {demo.better.folder}")
+    report = demo.folder / "report.html"
+    screen.print("\n5  A graph alone is enough: no model, no answer", style="bold")
+    screen.print(Padding(demo.story_of_families, (0, 0, 0, 5)))
+    for rule in demo.rules:
+        screen.print(Text(f"     {rule}"))
+    screen.print(f"     The new graph and a report with reasons: {demo.folder / 'better'}")
     screen.print(f"\nNext: open {report} in a browser.")
 
 

@@ -5,11 +5,10 @@ Colours are Okabe and Ito's, distinct for colour-blind readers too; every line a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,34 +22,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-Arguments = ParamSpec("Arguments")
-
-
-class Look(NamedTuple):
-    """How a line is drawn."""
-
-    color: str
-    marker: str
-    line: str = "-"
-
-
 BLUE, VERMILION, GREEN, PURPLE, ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"
+# How a line is drawn: colour, marker, style.
 METHOD_LOOKS = {
-    "actc-lr-rndm": Look(BLUE, "o"),
-    "actc-lr-dens": Look(BLUE, "o"),
-    "localopt-acc": Look(VERMILION, "s"),
-    "localopt-f1": Look(ORANGE, "^"),
-    "globalopt-f1": Look(GREEN, "D"),
-    "actc-lr-uni": Look(BLUE, "o", "--"),
-    "localopt-acc-uni": Look(VERMILION, "s", "--"),
-    "localopt-f1-uni": Look(ORANGE, "^", "--"),
+    "actc-lr-rndm": (BLUE, "o", "-"),
+    "actc-lr-dens": (BLUE, "o", "-"),
+    "localopt-acc": (VERMILION, "s", "-"),
+    "localopt-f1": (ORANGE, "^", "-"),
+    "globalopt-f1": (GREEN, "D", "-"),
+    "actc-lr-uni": (BLUE, "o", "--"),
+    "localopt-acc-uni": (VERMILION, "s", "--"),
+    "localopt-f1-uni": (ORANGE, "^", "--"),
 }
 MODEL_LOOKS = {
-    "complex": Look(BLUE, "o"),
-    "conve": Look(VERMILION, "s"),
-    "transe": Look(GREEN, "^"),
-    "rescal": Look(PURPLE, "D"),
-    "tucker": Look(ORANGE, "v"),
+    "complex": (BLUE, "o", "-"),
+    "conve": (VERMILION, "s", "-"),
+    "transe": (GREEN, "^", "-"),
+    "rescal": (PURPLE, "D", "-"),
+    "tucker": (ORANGE, "v", "-"),
 }
 BASELINES = ("globalopt-f1", "localopt-acc", "localopt-f1")
 BANDED = ("actc-lr-rndm", "localopt-acc")  # four bands on top of each other could not be read
@@ -63,7 +52,8 @@ N_VALUES = (5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 @contextmanager
-def _drawing_settings() -> Iterator[None]:
+def drawing_settings() -> Iterator[None]:
+    """Draw under our settings meanwhile: axes take them when they are made."""
     check_matplotlib()
     import matplotlib
 
@@ -83,18 +73,6 @@ def _drawing_settings() -> Iterator[None]:
         yield
 
 
-def _with_settings(draw: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
-    """Draw under our settings: axes take them when they are made."""
-
-    @wraps(draw)
-    def drawn(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Figure:
-        with _drawing_settings():
-            return draw(*args, **kwargs)
-
-    return drawn
-
-
-@_with_settings
 def draw_budgets(results: Measurements, dataset: str) -> Figure:
     """Draw ACTC-LR, random (upper) and density selection (lower), against the baselines, model by model."""
     drawn = ("actc-lr-rndm", "actc-lr-dens")
@@ -123,7 +101,6 @@ def draw_budgets(results: Measurements, dataset: str) -> Figure:
     return figure
 
 
-@_with_settings
 def draw_uniform(results: Measurements, cell: tuple[str, str]) -> Figure:
     """Draw one threshold for all relations against one for each."""
     figure = new_figure(10.5, 4.4)
@@ -139,7 +116,6 @@ def draw_uniform(results: Measurements, cell: tuple[str, str]) -> Figure:
     return figure
 
 
-@_with_settings
 def draw_n(results: Measurements, datasets: Sequence[str]) -> Figure:
     """Draw the average over budgets against n, the smallest decision set that is enough; data sets with runs only."""
     datasets = [dataset for dataset in datasets if _models_over_n(results, dataset)]
@@ -148,10 +124,10 @@ def draw_n(results: Measurements, datasets: Sequence[str]) -> Figure:
     ends: dict[str, list[tuple[float, str, str]]] = {dataset: [] for dataset in datasets}
     for plot, dataset in zip(axes, datasets, strict=True):
         for model, runs in _models_over_n(results, dataset).items():
-            look = MODEL_LOOKS[model]
+            color, marker, _ = MODEL_LOOKS[model]
             values = [results.average(run, "accuracy").value for run in runs]
-            plot.plot(N_VALUES, values, color=look.color, marker=look.marker)
-            ends[dataset].append((values[-1], MODEL_LABELS[model], look.color))
+            plot.plot(N_VALUES, values, color=color, marker=marker)
+            ends[dataset].append((values[-1], MODEL_LABELS[model], color))
         plot.set_xscale("log")
         plot.set_xticks(N_VALUES, [str(n) for n in N_VALUES])
         plot.minorticks_off()
@@ -172,22 +148,21 @@ def _models_over_n(results: Measurements, dataset: str) -> dict[str, list[Run]]:
 
 def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure as ``path.svg`` and ``path.png``; the same figure gives the same bytes."""
-    with _drawing_settings():
-        figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
-        figure.savefig(path.with_suffix(".png"), dpi=150, metadata={"Software": None})
+    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+    figure.savefig(path.with_suffix(".png"), dpi=150, metadata={"Software": None})
 
 
 def _draw_curve(plot: Axes, results: Measurements, run: Run, metric: str, band: bool) -> None:
     if run not in results.runs:
         return
     values = results.select(run, metric)
-    look = METHOD_LOOKS[run.method]
-    style: dict[str, Any] = {"color": look.color, "marker": look.marker, "linestyle": look.line}
-    style["markerfacecolor"] = look.color if look.line == "-" else "white"
-    plot.plot(results.budgets, values.mean(axis=1), label=label_method(run.method), **style)
+    color, marker, line = METHOD_LOOKS[run.method]
+    inside = color if line == "-" else "white"
+    means, label = values.mean(axis=1), label_method(run.method)
+    plot.plot(results.budgets, means, label=label, color=color, marker=marker, linestyle=line, markerfacecolor=inside)
     if band and values.shape[1] > 1:
         low, high = np.quantile(values, [0.1, 0.9], axis=1)
-        plot.fill_between(results.budgets, low, high, color=look.color, alpha=0.13, linewidth=0)
+        plot.fill_between(results.budgets, low, high, color=color, alpha=0.13, linewidth=0)
 
 
 def _label_budgets(plot: Axes, results: Measurements) -> None:

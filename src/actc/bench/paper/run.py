@@ -16,7 +16,15 @@ import numpy as np
 from actc.bench.cells import CellFolder, list_cells, read_folder_once
 from actc.bench.datasets import AUTHORS_MODEL, DATASETS
 from actc.bench.measurements import PAPER_METRICS, Measurements, read_measurements
-from actc.bench.paper.figures import N_VALUES, UNIFORM_PAIRS, draw_budgets, draw_n, draw_uniform, save_figure
+from actc.bench.paper.figures import (
+    N_VALUES,
+    UNIFORM_PAIRS,
+    draw_budgets,
+    draw_n,
+    draw_uniform,
+    drawing_settings,
+    save_figure,
+)
 from actc.bench.paper.tables import (
     DATASET_LABELS,
     WRITERS,
@@ -39,7 +47,7 @@ from actc.errors import OptionError, choose
 from actc.methods.named import find_method
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 
 Place = tuple[str, str]
@@ -62,7 +70,7 @@ class Item:
     title: str  # what it shows
     methods: tuple[str, ...]  # what must be run for it
     # given results, the item's name and methods of the user's own, returns the table or figure
-    build: Callable[[Measurements, str, tuple[str, ...]], TextTable | Figure]
+    build: Callable[[Measurements, str, tuple[str, ...]], Any]
     wants: Callable[[Place], bool] = lambda place: True  # returns whether the item needs a (data set, model)
     repeats: int | None = None  # the most repeats it needs
     own_methods: bool = False  # whether the user's own methods stand in it too
@@ -297,18 +305,20 @@ def write_paper(results: Measurements, items: Iterable[str], out: Path, own_meth
         measured = budget is None or budget in results.budgets
         if not measured or not any(run.method in item.methods and item.wants(run[:2]) for run in results.runs):
             continue
-        made = item.build(results, name, tuple(own_methods))
-        if isinstance(made, TextTable):
+        if name.startswith("figure"):
+            with drawing_settings():
+                figure = item.build(results, name, tuple(own_methods))
+                save_figure(figure, out / name)
+            drawn = (out / name).with_suffix(".svg").read_bytes()
+            pictures.append((name, item.title, b64encode(drawn).decode("ascii")))
+        else:
+            made = item.build(results, name, tuple(own_methods))
             tables.append(made)
             for ending, write in WRITERS.items():
                 write_text(out / f"{made.name}{ending}", write(made))
             write_csv(out / f"{made.name}.csv", [made.header, *made.rows])
             if table:
                 entries += list_entries(results, table, (*item.methods, *own_methods), budget)
-        else:
-            save_figure(made, out / name)
-            drawn = (out / name).with_suffix(".svg").read_bytes()
-            pictures.append((name, item.title, b64encode(drawn).decode("ascii")))
     if entries:
         numbers = ([*one.key, *_show(*one.ours, one.paper, one.plus_minus, one.difference)] for one in entries)
         write_csv(out / "numbers.csv", [NUMBERS, *numbers])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from actc.bench.cells import Cell
-from actc.bench.plots import Curve, check_matplotlib, curves_of, draw_learning_curves
+from actc.bench.plots import check_matplotlib, draw_learning_curves
 from actc.bench.rows import Row
 from actc.bench.runs import run_experiment
 from actc.bench.sample import Sample, load_sample
@@ -20,7 +20,7 @@ from actc.data.files import write_scored, write_text, write_triples
 from actc.data.metrics import accuracy, f1, report_by_relation
 from actc.data.pages import render
 from actc.data.progress import Progress, ignore_progress
-from actc.data.triples import BoolArray, FloatArray, IntArray
+from actc.data.triples import IntArray
 from actc.decide.calibrate import describe_calibration, write_sources
 from actc.decide.case import ORACLE, Case, Decisions
 from actc.errors import OptionError
@@ -30,28 +30,16 @@ from actc.methods.named import METHODS, thresholds_of
 from actc.methods.three_steps import Squash
 
 FAMILIES, HIDDEN = 30, 0.2
-
-
-@dataclass(frozen=True)
-class BetterGraph:
-    """What came of a graph whose hidden facts are known."""
-
-    # facts, hidden: how many facts the graph has, and how many were hidden from it
-    facts: int
-    hidden: int
-    # accepted, true: how many facts were added, and how many of these were among the hidden ones
-    accepted: int
-    true: int
-    folder: Path  # what `actc complete` wrote
-    rules: tuple[str, ...]  # some of the rules by which facts were found
-
-    def summarise(self) -> str:
-        """Describe how much better the graph is."""
-        return (
-            f"{self.facts:,} facts about {FAMILIES} families; {self.hidden:,} more are hidden. The graph's own rules "
-            f"propose facts, and nobody is asked: {self.accepted:,} facts are added, {self.true:,} of them true, so "
-            f"{self.true:,} of the {self.hidden:,} hidden facts are found."
-        )
+BUDGETS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
+COMPARED = {
+    "pooled-known": "pooled-known: ours, with the known triples' scores",
+    "pooled": "pooled: ours",
+    "actc-lr-rndm": "actc-lr-rndm: the paper's method",
+    "globalopt-f1": "globalopt-f1: baseline",
+    "localopt-acc": "localopt-acc: baseline",
+}
+METHOD, ANSWERS = "pooled-known", 50
+MOST_ACCEPTED = 40  # triples on the page
 
 
 def make_families(random: np.random.Generator) -> Graph:
@@ -72,50 +60,19 @@ def make_families(random: np.random.Generator) -> Graph:
     return Graph.from_columns(*zip(*facts, strict=True))
 
 
-def complete_families(folder: Path, seed: int = 0) -> BetterGraph:
-    """Hide a fifth of the facts, and complete the rest, as ``actc complete --budget 0`` does."""
-    random = np.random.default_rng(seed)
-    world = make_families(random)
-    hidden = random.random(len(world)) < HIDDEN
-    folder.mkdir(parents=True, exist_ok=True)
-    write_triples(folder / "families.tsv", world.take(~hidden).columns())
-    out = folder / "better"
-    complete_graph(folder / "families.tsv", out, budget=0, seed=seed)
-    accepted, missing = read_graph(out / "accepted.tsv"), world.take(hidden)
-    lines = (out / "accepted.tsv").read_text(encoding="utf-8").splitlines()
-    place = lines[0].split("\t").index("rule")
-    rules = dict.fromkeys(line.split("\t")[place] for line in lines[1:])
-    right = int(missing.contains(accepted).sum())
-    return BetterGraph(int((~hidden).sum()), len(missing), len(accepted), right, out, tuple(rules)[:3])
-
-
-BUDGETS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
-COMPARED = {
-    "pooled-known": "pooled-known: ours, with the known triples' scores",
-    "pooled": "pooled: ours",
-    "actc-lr-rndm": "actc-lr-rndm: the paper's method",
-    "globalopt-f1": "globalopt-f1: baseline",
-    "localopt-acc": "localopt-acc: baseline",
-}
-METHOD, ANSWERS = "pooled-known", 50
-
-
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """What the demo found."""
+    """What came of the demo."""
 
     sample: Sample
     rows: list[Row]  # accuracy and F1 by method, budget and repeat
     levels: dict[str, tuple[float, float]]  # what no calibration at all gives, and what all of the pool's labels give
     case: Case  # with ``ANSWERS`` answers, chosen one batch after the other
     decided: Decisions  # on the test triples
-    better: BetterGraph | None = None  # a graph completed without a model
-    written: tuple[Path, ...] = ()  # the files that show it
-
-    @property
-    def curves(self) -> list[Curve]:
-        """The learning curves of the compared methods."""
-        return curves_of(self.rows, COMPARED)
+    # a graph completed without a model: facts, hidden facts, accepted ones, and how many of these were hidden
+    families: dict[str, int]
+    rules: tuple[str, ...]  # some of the rules by which its facts were found
+    folder: Path
 
     @property
     def by_relation(self) -> list[tuple[str, ...]]:
@@ -127,7 +84,7 @@ class Demo:
         return [
             (
                 self.sample.relations[one.relation].name,
-                _write_cut(one.cut),
+                write_cut(one.cut),
                 str(count.get(one.relation, 0)),
                 str(one.triples),
                 str(one.accepted),
@@ -137,75 +94,39 @@ class Demo:
         ]
 
     @property
-    def accepted(self) -> BoolArray:
-        """Which test triples are accepted."""
-        return self.decided.accepted
-
-    @property
-    def probabilities(self) -> FloatArray:
-        """P(true) of the test triples."""
-        assert self.decided.probability is not None
-        return self.decided.probability
-
-    @property
     def precision(self) -> float:
         """The share of true triples among the accepted ones."""
-        return float(self.sample.test_labels[self.accepted].mean())
+        return float(self.sample.test_labels[self.decided.accepted].mean())
 
     @property
     def best_accepted(self) -> IntArray:
         """Rows of the accepted test triples, the most probable first."""
-        rows = np.flatnonzero(self.accepted)
-        return rows[np.argsort(-self.probabilities[rows], kind="stable")]
+        assert self.decided.probability is not None
+        rows = np.flatnonzero(self.decided.accepted)
+        return rows[np.argsort(-self.decided.probability[rows], kind="stable")]
+
+    @property
+    def story_of_families(self) -> str:
+        """How much better the graph without a model is."""
+        facts, hidden, accepted, true = (f"{count:,}" for count in self.families.values())
+        return (
+            f"{facts} facts about {FAMILIES} families; {hidden} more are hidden. The graph's own rules propose facts, "
+            f"and nobody is asked: {accepted} facts are added, {true} of them true, so {true} of the {hidden} hidden "
+            "facts are found."
+        )
+
+    @property
+    def written(self) -> list[Path]:
+        """The files that show it."""
+        names = ("learning-curve.png", "report.html", "thresholds.json", "accepted.tsv")
+        return [self.folder / name for name in (*names, "scores.tsv", "labels.tsv", "known.tsv")]
 
 
-def make_demo(repeats: int, seed: int, jobs: int, progress: Progress) -> Demo:
-    """Compare the methods, then do the job once, as a user would."""
-    sample = load_sample()
-    cell = Cell("wordnet", "sample", sample.valid, sample.valid_labels, sample.test, sample.test_labels, sample.known)
-    rows = run_experiment([cell], list(COMPARED), BUDGETS, repeats=repeats, seed=seed, jobs=jobs, progress=progress)
-    case = judge_sample(sample, seed)
-    return Demo(
-        sample,
-        rows,
-        {"no calibration": _without_calibration(sample), "every label of the pool": _with_every_label(cell)},
-        case,
-        case.decide(sample.test),
-    )
-
-
-def judge_sample(sample: Sample, seed: int) -> Case:
-    """Ask for triples, answer from the sample's labels, fit; until the answers are spent."""
-    random, method, answers = np.random.default_rng(seed), METHODS[METHOD], Annotations()
-    while len(answers) < ANSWERS:
-        count = min(method.batch(len(answers)), ANSWERS - len(answers))
-        picks = method.fit(sample.valid, answers, sample.known).pick(count, random)
-        answers = answers.plus(picks.answered(sample.valid_labels[picks.rows], ORACLE))
-    return Case(sample.valid, answers, sample.known, METHOD)
-
-
-def _write_cut(cut: float) -> str:
+def write_cut(cut: float) -> str:
     """Write a threshold; one that no score can reach, or none can miss, in words."""
     if np.isinf(cut):
         return "accept all" if cut < 0 else "accept none"
     return f"{cut:.2f}"
-
-
-def _without_calibration(sample: Sample) -> tuple[float, float]:
-    """Accept whatever scores above average: sigmoid(score - mean) >= 1/2, for every relation alike."""
-    decisions = Squash.of(sample.test).apply(sample.test).scores >= 0.5
-    return accuracy(sample.test_labels, decisions), f1(sample.test_labels, decisions)
-
-
-def _with_every_label(cell: Cell) -> tuple[float, float]:
-    """Find each relation's best cut with every label of the pool."""
-    everything = Annotations(np.arange(len(cell.valid)), cell.valid_labels)
-    cuts = thresholds_of(METHODS["localopt-acc"].fit(cell.valid, everything)).cuts_and_default
-    quality = cell.labelled_test.measure(cuts[None])
-    return float(quality[0][0]), float(quality[1][0])
-
-
-MOST_ACCEPTED = 40  # triples on the page
 
 
 def run_demo(
@@ -229,44 +150,95 @@ def run_demo(
     jobs : int
         Processes; -1 for every core. The numbers are the same.
     progress : callable
-        Told how many more steps are done, of how many in all.
+        Called with how many more steps are done, of how many in all.
     """
     check_matplotlib()  # before the work
     out = Path(out)
     if out.exists() and not out.is_dir():
         raise OptionError(f"--out: {out} is a file; give the name of a folder.")
-    demo = make_demo(repeats, seed, jobs=jobs, progress=progress)
-    demo = replace(demo, better=complete_families(out, seed))
-    return replace(demo, written=tuple(write_demo(demo, out)))
+    sample = load_sample()
+    cell = Cell("wordnet", "sample", sample.valid, sample.valid_labels, sample.test, sample.test_labels, sample.known)
+    rows = run_experiment([cell], list(COMPARED), BUDGETS, repeats=repeats, seed=seed, jobs=jobs, progress=progress)
+    case = judge_sample(sample, seed)
+    levels = {"no calibration": _without_calibration(sample), "every label of the pool": _with_every_label(cell)}
+    demo = Demo(sample, rows, levels, case, case.decide(sample.test), *complete_families(out, seed), out)
+    write_demo(demo)
+    return demo
 
 
-def write_demo(demo: Demo, folder: Path) -> list[Path]:
-    """Write the picture, the page, the thresholds with what they rest on, the accepted triples; return where."""
+def complete_families(folder: Path, seed: int = 0) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Hide a fifth of the facts and complete the rest, as ``actc complete --budget 0``; return counts and rules."""
+    random = np.random.default_rng(seed)
+    world = make_families(random)
+    hidden = random.random(len(world)) < HIDDEN
     folder.mkdir(parents=True, exist_ok=True)
-    picture, thresholds, accepted = (folder / n for n in ("learning-curve.png", "thresholds.json", "accepted.tsv"))
+    write_triples(folder / "families.tsv", world.take(~hidden).columns())
+    out = folder / "better"
+    complete_graph(folder / "families.tsv", out, budget=0, seed=seed)
+    accepted, missing = read_graph(out / "accepted.tsv"), world.take(hidden)
+    lines = (out / "accepted.tsv").read_text(encoding="utf-8").splitlines()
+    place = lines[0].split("\t").index("rule")
+    rules = dict.fromkeys(line.split("\t")[place] for line in lines[1:])
+    true = int(missing.contains(accepted).sum())
+    counts = {"facts": int((~hidden).sum()), "hidden": len(missing), "accepted": len(accepted), "true": true}
+    return counts, tuple(rules)[:3]
+
+
+def judge_sample(sample: Sample, seed: int) -> Case:
+    """Ask for triples, answer from the sample's labels, fit; until the answers are spent."""
+    random, method, answers = np.random.default_rng(seed), METHODS[METHOD], Annotations()
+    while len(answers) < ANSWERS:
+        count = min(method.batch(len(answers)), ANSWERS - len(answers))
+        picks = method.fit(sample.valid, answers, sample.known).pick(count, random)
+        answers = answers.plus(picks.answered(sample.valid_labels[picks.rows], ORACLE))
+    return Case(sample.valid, answers, sample.known, METHOD)
+
+
+def _without_calibration(sample: Sample) -> tuple[float, float]:
+    """Accept whatever scores above average: sigmoid(score - mean) >= 1/2, for every relation alike."""
+    decisions = Squash.of(sample.test).apply(sample.test).scores >= 0.5
+    return accuracy(sample.test_labels, decisions), f1(sample.test_labels, decisions)
+
+
+def _with_every_label(cell: Cell) -> tuple[float, float]:
+    """Find each relation's best cut with every label of the pool."""
+    everything = Annotations(np.arange(len(cell.valid)), cell.valid_labels)
+    cuts = thresholds_of(METHODS["localopt-acc"].fit(cell.valid, everything)).cuts_and_default
+    quality = cell.labelled_test.measure(cuts[None])
+    return float(quality[0][0]), float(quality[1][0])
+
+
+def write_demo(demo: Demo) -> None:
+    """Write the picture, the page, the thresholds with what they rest on, and the accepted triples."""
+    picture, page, thresholds, accepted, scores, labels, known = demo.written
     levels = {name: 100 * level[0] for name, level in demo.levels.items()}
-    draw_learning_curves(demo.curves, levels, "What a few answers bring (packaged WordNet sample)", picture)
-    scores, labels, known = (folder / f"{name}.tsv" for name in ("scores", "labels", "known"))
+    title = "What a few answers bring (packaged WordNet sample)"
+    draw_learning_curves(demo.rows, COMPARED, levels, title, picture)
     write_scored(known, demo.sample.known)
-    sources = write_sources(folder, demo.case, scores=scores.name, labels=labels.name, known=known)
+    sources = write_sources(demo.folder, demo.case, scores=scores.name, labels=labels.name, known=known)
     describe_calibration(demo.case, sources).write(thresholds)
-    _write_accepted(demo, accepted)
-    return [picture, write_page(demo, picture), thresholds, accepted, scores, labels, known]
-
-
-def _write_accepted(demo: Demo, path: Path) -> None:
     rows, columns = demo.best_accepted, demo.decided.columns(accepted_only=False)
     sentences = [demo.sample.sentence(*demo.sample.test.triple(row)) for row in rows.tolist()]
     del columns["accepted"]  # all of these are
-    write_triples(path, {**{name: column[rows] for name, column in columns.items()}, "sentence": sentences})
+    write_triples(accepted, {**{name: column[rows] for name, column in columns.items()}, "sentence": sentences})
+    _write_page(demo, page, picture)
 
 
-def write_page(demo: Demo, picture: Path) -> Path:
-    """Write the page beside the picture, the picture inside it."""
-    path, sample, annotations = picture.with_name("report.html"), demo.sample, demo.case.annotations
+def _write_page(demo: Demo, path: Path, picture: Path) -> None:
+    sample, annotations, probability = demo.sample, demo.case.annotations, demo.decided.probability
+    assert probability is not None
     asked = zip(annotations.rows.tolist(), annotations.labels.tolist(), strict=True)
     taken = demo.best_accepted[:MOST_ACCEPTED].tolist()
     budgets = sorted({row.budget for row in demo.rows})
+    quality: dict[str, list[list[str]]] = {}  # accuracy and F1 of each method at each budget, in per cent
+    for method in COMPARED:
+        of_budget = [
+            [(row.accuracy, row.f1) for row in demo.rows if (row.method, row.budget) == (method, budget)]
+            for budget in budgets
+        ]
+        quality[method] = [
+            [f"{100 * mean:.1f}" for mean in np.mean(one, axis=0)] if one else ["–"] for one in of_budget
+        ]
     page = render(
         "demo.html",
         demo=demo,
@@ -274,20 +246,8 @@ def write_page(demo: Demo, picture: Path) -> Path:
         method=METHOD,
         image=base64.b64encode(picture.read_bytes()).decode(),
         budgets=[str(budget) for budget in budgets],
-        quality=_quality_rows(demo, budgets),
+        quality=quality,
         asked=[(sample.sentence(*sample.valid.triple(row)), label) for row, label in asked],
-        taken=[(sample.sentence(*sample.test.triple(row)), demo.probabilities[row]) for row in taken],
+        taken=[(sample.sentence(*sample.test.triple(row)), probability[row]) for row in taken],
     )
     write_text(path, page)
-    return path
-
-
-def _quality_rows(demo: Demo, budgets: list[int]) -> dict[str, list[list[str]]]:
-    """Return accuracy and F1 of each method at each budget, in percent."""
-    rows: dict[str, list[list[str]]] = {}
-    for method in COMPARED:
-        rows[method] = []
-        for budget in budgets:
-            mine = [(row.accuracy, row.f1) for row in demo.rows if (row.method, row.budget) == (method, budget)]
-            rows[method].append([f"{100 * mean:.1f}" for mean in np.mean(mine, axis=0)] if mine else ["–"])
-    return rows
