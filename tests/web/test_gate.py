@@ -12,13 +12,15 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 import uvicorn
+from fastapi.testclient import TestClient
 
 from actc.data.files import write_scored
+from actc.errors import OptionError
 from actc.session import Settings, start_session
 from actc.web import gate
 from actc.web.access import Links
 from actc.web.judge import Pages
-from actc.web.serve import listen
+from actc.web.serve import check_public_url, links_of, listen
 from actc.web.server import create_app
 from tests.synthetic import make_truth
 
@@ -51,6 +53,26 @@ def test_a_body_that_never_ends_is_not_waited_for(session, monkeypatch):
     with serving(session) as port, socket.create_connection(("127.0.0.1", port), timeout=20) as one:
         one.sendall(f"POST /api/exchange HTTP/1.1\r\n{head}\r\n\r\n{{".encode())
         assert one.recv(1000).startswith(b"HTTP/1.1 408")
+
+
+def test_pages_behind_a_proxy_have_its_address_and_take_requests_from_there_alone(session):
+    public = "https://kg.example.org"
+    app, links = create_app(session, address=public), Links.of(session.folder)
+    assert all(link.startswith(f"{public}/") for _, link in links_of(session, "127.0.0.1", 8765, public))
+    head = {"authorization": f"Bearer {links.token(session.add_annotator('ada'))}"}
+    for host in ("kg.example.org", "127.0.0.1:8765"):  # as the proxy leaves it, or writes it anew
+        browser = TestClient(app, base_url=f"http://{host}")
+        assert "; Secure" in browser.get(links.path(session.annotator("ada"))).headers["set-cookie"]
+        for origin, status in ((public, 200), ("http://kg.example.org.evil", 403), ("https://evil.example", 403)):
+            sent = browser.post("/api/exchange", json={}, headers=head | {"origin": origin})
+            assert sent.status_code == status
+    assert TestClient(app, base_url="http://evil.example").get("/").status_code == 421
+
+
+@pytest.mark.parametrize("address", ["kg.example.org", "ftp://kg.example.org", "https://kg.example.org/a", "https://"])
+def test_what_is_no_address_of_a_proxy_is_refused(address):
+    with pytest.raises(OptionError):
+        check_public_url(address)
 
 
 def test_half_a_character_is_refused_and_the_next_answer_is_stored(session):

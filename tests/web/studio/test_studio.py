@@ -3,7 +3,7 @@
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from actc.complete.find_candidates import find_by_rules
 from actc.data.deliver import alone, try_to_lock
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
-from actc.session import start_session
+from actc.session import Session, start_session
 from actc.web.studio import server
 from actc.web.studio.commands import Target, publish_commands, withdraw_commands
 from actc.web.studio.describe import describe_project
@@ -428,6 +428,19 @@ def test_what_is_sought_stays_once_people_judge(shared_client, tmp_path):
     api = f"/api/projects/{start_judging(shared_client, tmp_path)}"
     assert shared_client.post(api, json={"goal": "check"}).status_code == 400
     assert shared_client.post(api, json={"goal": "complete", "budget": 7}).json()["options"]["budget"] == 7
+
+
+def test_names_are_read_in_another_process_and_reach_people_who_judge(shared_client, tmp_path, monkeypatch):
+    def read_here(*words):
+        raise AssertionError("read in the server")
+
+    monkeypatch.setattr("actc.web.studio.recognise.add_session_names", read_here)
+    name = start_judging(shared_client, tmp_path)
+    place = f"/api/projects/{name}/files"
+    assert shared_client.put(f"{place}/n.tsv", content=b"id\tname\na1\tAda\n", headers=BYTES).json()["role"] == "names"
+    with closing(Session(shared_client.app.state.studio.folder / name / "result" / "session")) as session:
+        assert session.names.of("a1").name == "Ada"
+    assert shared_client.put(f"{place}/m.json?role=names", content=b"{", headers=BYTES).status_code == 400
 
 
 def take_away(client, path):

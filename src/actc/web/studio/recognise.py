@@ -1,7 +1,7 @@
 """What the files of a project are: formats, columns, relations, first rows, notes, and the first card.
 
-It is found out in a process of its own (``python -m actc.web.studio.recognise PROJECT``), so that a file of any size,
-or a hostile one, costs the server nothing; and kept beside the files until one of them changes.
+Files are read in a process of its own (``python -m actc.web.studio.recognise PROJECT look``), so that one of any size,
+or a hostile one, costs the server nothing; what was recognised lies beside the files until one of them changes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,14 @@ from actc.session.ask import Task
 from actc.session.cards import make_card
 from actc.session.names import Names, write_names
 from actc.session.read_names import NAME_ALIASES, NAME_COLUMNS
+from actc.session.start import add_session_names
 from actc.session.texts import COLUMN
 from actc.web.studio.commands import name_files
 from actc.web.studio.project import Project
 
 FOUND, SENTENCES = "recognised.json", "sentences.tsv"
 MOST_SECONDS = 300.0
+MOST_MEMORY = 6 * 1024**3
 TIMED_OUT = "The files could not be looked at in time, or there was no memory for them."
 PREPOSITIONS = {"of", "in", "at", "by", "to", "from", "with", "for", "on", "as", "than", "into", "near", "about"}
 VERBS = {"is", "are", "was", "has", "have", "had", "can", "does"}
@@ -68,7 +70,7 @@ def look_at(project: Project) -> dict[str, Any]:
     """Return what the files are, as it was found out when they last changed."""
     now, found = _state(project), _read_found(project)
     if found is None:
-        found = _call(project) or {"problem": TIMED_OUT}
+        found = _call(project, "look") or {"problem": TIMED_OUT}
         write_json(project.folder / FOUND, {"state": now, "found": found})
     return found
 
@@ -254,14 +256,15 @@ def _unknown_columns(path: Path) -> list[dict[str, Any]]:
 
 def pick_columns(project: Project, file: str, picked: dict[str, int], header: bool) -> Project:
     """Write the picked columns of a table into a file beside it, which takes its place."""
-    found = _call(project, file, json.dumps({"picked": picked, "header": header})) or {"problem": TIMED_OUT}
+    found = _call(project, "columns", file, json.dumps([picked, header])) or {"problem": TIMED_OUT}
     if found["problem"]:
         raise OptionError(found["problem"])
     role = "scores" if "score" in picked else project.roles[file]
     return project.with_file(file, "unused").with_file(found["file"], role)
 
 
-def _write_picked(project: Project, file: str, picked: dict[str, int], header: bool) -> dict[str, Any]:
+def _write_picked(project: Project, file: str, chosen: str) -> dict[str, Any]:
+    picked, header = json.loads(chosen)
     layout = find_layout(project.path_of(file))
     named = layout.delimiter is None
     source = (layout if named else replace(layout, has_header=header)).source
@@ -275,8 +278,7 @@ def _write_picked(project: Project, file: str, picked: dict[str, int], header: b
             if "score" in own:
                 own["score"] = f"TRY_CAST({own['score']} AS DOUBLE)"
             texts = ", ".join(f"{column} AS {what}" for what, column in own.items())
-            chosen = f"SELECT {texts} FROM {source}"
-            connection.execute(f"COPY ({chosen}) TO {quote(str(unfinished))} (FORMAT parquet)")
+            connection.execute(f"COPY (SELECT {texts} FROM {source}) TO {quote(str(unfinished))} (FORMAT parquet)")
     except Exception as error:
         return {"problem": _say(project, error)}
     return {"problem": None, "file": name}
@@ -288,6 +290,35 @@ DESCRIBED: dict[str, Callable[[Path], tuple[dict[str, Any], Triples]]] = {
     "candidates": _describe_graph,
 }
 
+
+def add_names(project: Project, file: str) -> None:
+    """Let the names of a file reach people who judge already."""
+    if project.session is not None and project.roles[file] == "names":
+        found = _call(project, "names", file) or {"problem": TIMED_OUT}
+        if found["problem"]:
+            raise OptionError(found["problem"])
+
+
+def _add_names(project: Project, file: str) -> dict[str, Any]:
+    assert project.session is not None
+    try:
+        add_session_names(project.session, [project.path_of(file)], project.options.language)
+    except Exception as error:
+        return {"problem": _say(project, error)}
+    return {"problem": None}
+
+
+def main(folder: str, action: str, *words: str) -> None:
+    """Do one thing with the files of a project, in bounded memory, and print what came of it."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+    project = Project.read(Path(folder))
+    print(json.dumps(ACTIONS[action](project, *words)))
+
+
+ACTIONS: dict[str, Callable[..., dict[str, Any]]] = {"look": recognise, "columns": _write_picked, "names": _add_names}
+
 if __name__ == "__main__":
-    own, more = Project.read(Path(sys.argv[1])), sys.argv[2:]
-    print(json.dumps(_write_picked(own, more[0], **json.loads(more[1])) if more else recognise(own)))
+    main(*sys.argv[1:])

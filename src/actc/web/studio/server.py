@@ -22,7 +22,6 @@ from actc import __version__
 from actc.data.files import bytes_told
 from actc.data.pages import render
 from actc.errors import OptionError
-from actc.session.start import add_session_names
 from actc.session.start_audit import find_audit
 from actc.web.access import Strict, checking, welcome
 from actc.web.gate import REPORT_POLICY, Gate
@@ -40,7 +39,7 @@ from actc.web.studio.project import (
     find_project,
     safe_name,
 )
-from actc.web.studio.recognise import SENTENCES, guess_role, look_at, pick_columns, write_sentence
+from actc.web.studio.recognise import SENTENCES, add_names, guess_role, look_at, pick_columns, write_sentence
 from actc.web.studio.runs import Run, Turns, add_run, list_runs
 from actc.web.studio.studio import AUDIT, PREFIX, OpenProject, OpenStudio, Studio, studio_of
 from actc.web.studio.take import list_taken, take
@@ -172,7 +171,7 @@ def _take(folder: Any, beside: Any, name: str, role: str, given: str) -> dict[st
     if others and not role and found in ONE:  # the page asks what becomes of it
         project.with_file(name, "unused")
         return {"name": name, "role": "unused", "guess": found, "other": others[0]}
-    _add_names(project.with_file(name, found), name)
+    add_names(project.with_file(name, found), name)
     return {"name": name, "role": found}
 
 
@@ -189,14 +188,8 @@ def set_role(
 ) -> dict[str, Any]:
     """Say what a file is, where it was guessed wrongly."""
     project.path_of(file)
-    _add_names(project.with_file(file, role), file)
+    add_names(project.with_file(file, role), file)
     return {"name": file, "role": role}
-
-
-def _add_names(project: Project, file: str) -> None:
-    """Let names reach people who judge already."""
-    if project.session is not None and project.roles[file] == "names":
-        add_session_names(project.session, [project.path_of(file)], project.options.language)
 
 
 @ROUTES.post("/projects/{name}/files/{file}/columns")
@@ -219,7 +212,7 @@ def set_sentence(
 ) -> dict[str, str]:
     """Say how people read the facts of a relation."""
     write_sentence(project, relation, template)
-    _add_names(project.with_file(SENTENCES, "names"), SENTENCES)
+    add_names(project.with_file(SENTENCES, "names"), SENTENCES)
     return {"relation": relation}
 
 
