@@ -99,3 +99,16 @@ export async function copyText(text, button) {
   setTimeout(() => (button.textContent = words), 2000);
   return true;
 }
+
+// A bar that says how far something is; a share of null is not known.
+export function showShare(bar, share) {
+  if (share === null) bar.removeAttribute("aria-valuenow");
+  else bar.setAttribute("aria-valuenow", String(Math.round(100 * Math.min(1, share))));
+  bar.firstElementChild.style.width = `${100 * Math.min(1, share ?? 0.05)}%`;
+}
+
+export function drawProgress(label, share = 0) {
+  const bar = element("span", { class: "progress", role: "progressbar", "aria-label": label, "aria-valuemin": "0", "aria-valuemax": "100" }, element("span", {}));
+  showShare(bar, share);
+  return bar;
+}

@@ -1,16 +1,13 @@
 // What the answers say so far, on the pages of judges and of the owner: the curve, and relation by relation.
 
 import { showCurve } from "./charts.js";
-import { element, number, percent, put, redraw } from "./draw.js";
+import { element, number, percent, put, redraw, showShare } from "./draw.js";
 
 // How far a session is: never "41 of 10", and of one candidate never "of 100".
 export function showProgress({ labels, unsure, goal }) {
   const [done, all] = [number(labels), number(goal)];
   put("count", (labels > goal ? `${done} judged, budget ${all}` : `${done} of ${all}`) + (unsure ? ` · ${number(unsure)} not sure` : ""));
-  const bar = document.getElementById("progress");
-  bar.setAttribute("aria-valuemax", goal);
-  bar.setAttribute("aria-valuenow", Math.min(labels, goal));
-  bar.firstElementChild.style.width = `${Math.min(100, (100 * labels) / goal)}%`;
+  showShare(document.getElementById("progress"), labels / goal);
 }
 
 // Of a session: of its decisions; of an audit: of the accepted triples.

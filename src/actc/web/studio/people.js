@@ -1,6 +1,6 @@
 // Who judges: links that other machines reach, how far the cards are, the end of it, and an audit.
 
-import { at, copyText, element, fetchJson, number, percent, put, redraw, sentenceOf } from "../draw.js";
+import { at, copyText, element, fetchJson, number, percent, put, redraw, sentenceOf, showShare } from "../draw.js";
 import { change, home, project, refresh } from "./state.js";
 
 let read = null; // after how many answers the list of people was read
@@ -12,10 +12,7 @@ export function showPeople(project) {
   if (!session) return;
   put("answers", number(session.answers));
   put("answers-of", `${session.answers > session.budget ? `cards judged, ${number(session.budget)} planned` : `of ${number(session.budget)} cards judged`}${session.unsure ? `, ${number(session.unsure)} not sure` : ""}`);
-  const bar = at("progress");
-  bar.setAttribute("aria-valuemax", session.budget);
-  bar.setAttribute("aria-valuenow", Math.min(session.answers, session.budget));
-  bar.firstElementChild.style.width = `${Math.min(100, (100 * session.answers) / session.budget)}%`;
+  showShare(at("progress"), session.answers / session.budget);
   at("judge-now").href = session.judge;
   at("owner-page").href = session.owner;
   at("more").hidden = session.paused || session.answers < session.budget;

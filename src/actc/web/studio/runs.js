@@ -1,6 +1,6 @@
 // What runs, how far it is, what came of it, and how to end it or let it go on.
 
-import { at, element, fetchJson, number, put, redraw, sentenceOf } from "../draw.js";
+import { at, drawProgress, element, fetchJson, number, put, redraw, sentenceOf } from "../draw.js";
 import { home, openTab, refresh, startRun } from "./state.js";
 
 const WHAT = { go: "Prepare the cards", decide: "Decide", publish: "Publish", withdraw: "Withdraw" };
@@ -53,9 +53,7 @@ function drawRun(run) {
 function drawStage(stage, living) {
   const share = stage.total ? Math.min(1, stage.done / stage.total) : living ? null : 1;
   const counted = stage.total ? `${number(stage.done)} of ${number(stage.total)}${living && stage.done >= stage.total ? ", and what follows from them …" : ""}` : living ? "…" : "done";
-  const bar = element("span", { class: "progress", role: "progressbar", "aria-label": stage.name, "aria-valuemin": "0", "aria-valuemax": "100", ...(share === null ? {} : { "aria-valuenow": String(Math.round(100 * share)) }) }, element("span", {}));
-  bar.firstChild.style.width = `${100 * (share ?? 0.05)}%`;
-  return element("li", {}, element("span", {}, stage.name), bar, element("span", { class: "fine" }, `${counted} · ${duration(stage.seconds)}`));
+  return element("li", {}, element("span", {}, stage.name), drawProgress(stage.name, share), element("span", { class: "fine" }, `${counted} · ${duration(stage.seconds)}`));
 }
 
 function drawAct(run, what, words) {

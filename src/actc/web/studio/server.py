@@ -22,6 +22,7 @@ from actc import __version__
 from actc.data.files import bytes_told
 from actc.data.pages import render
 from actc.errors import OptionError
+from actc.session.make_file import make_file
 from actc.session.start_audit import find_audit
 from actc.web.access import Strict, checking, welcome
 from actc.web.gate import REPORT_POLICY, Gate
@@ -30,6 +31,7 @@ from actc.web.server import add_refusals, get_file
 from actc.web.studio.commands import Target, decide_commands, go_commands, publish_commands, withdraw_commands
 from actc.web.studio.decisions import deciding
 from actc.web.studio.describe import describe_project, find_report, list_of_projects
+from actc.web.studio.downloads import list_downloads, make_download
 from actc.web.studio.project import (
     CHANGING,
     Project,
@@ -42,7 +44,6 @@ from actc.web.studio.project import (
 from actc.web.studio.recognise import SENTENCES, add_names, guess_role, look_at, pick_columns, write_sentence
 from actc.web.studio.runs import Run, Turns, add_run, list_runs
 from actc.web.studio.studio import AUDIT, PREFIX, OpenProject, OpenStudio, Studio, studio_of
-from actc.web.studio.take import list_taken, take
 
 MOST_UPLOAD = bytes_told("ACTC_STUDIO_UPLOAD", "8GB") or 4 * 1024**3
 """Bytes of one file."""
@@ -311,16 +312,21 @@ def begin_audit(body: AuditBody, project: OpenProject, studio: OpenStudio) -> di
     return {**studio.describe(project.name + AUDIT), "command": shlex.join(words)}
 
 
-@ROUTES.get("/projects/{name}/take")
-def get_list(project: OpenProject) -> list[dict[str, Any]]:
+@ROUTES.get("/projects/{name}/downloads")
+def get_downloads(project: OpenProject) -> list[dict[str, Any]]:
     """Return what there is to download."""
-    return [one.describe(project.folder) for one in list_taken(project)]
+    return [one.describe() for one in list_downloads(project)]
 
 
-@ROUTES.get("/projects/{name}/take/{file}")
-def get_taken(project: OpenProject, file: Annotated[str, InPath(max_length=100)]) -> Response:
+@ROUTES.get("/projects/{name}/downloads/{file}")
+def get_download(project: OpenProject, file: Annotated[str, InPath(max_length=100)], studio: OpenStudio) -> Response:
     """Return a file to download: one of those listed, never joined to a path before it is found there."""
-    return FileResponse(take(project, file), media_type="application/octet-stream", filename=file)
+    path = make_download(project, file)
+    if path is None:
+        headers = {"content-disposition": f'attachment; filename="{file}"'}
+        content = make_file(studio.served(project.name).session, file)
+        return Response(content, media_type="application/octet-stream", headers=headers)
+    return FileResponse(path, media_type="application/octet-stream", filename=file)
 
 
 @PAGES.get("/")

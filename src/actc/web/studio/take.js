@@ -19,10 +19,9 @@ export function showTake(project) {
 
 async function readTakes(state) {
   seen = state;
-  const { status, content } = await fetchJson(`${home}/take`);
+  const { status, content } = await fetchJson(`${home}/downloads`);
   const files = status === 200 ? content : [];
-  const decided = files.filter((file) => file.name !== "commands.sh").length > 0;
-  at("nothing-to-take").hidden = decided;
+  at("nothing-to-take").hidden = files.length > 0;
   at("store-sheet").hidden = project.accepted === null;
   at("take-report").hidden = !project.report;
   redraw("takes", files, () => drawGroups(files));
@@ -30,7 +29,7 @@ async function readTakes(state) {
 
 // What is there in several formats is a group, with a link for each; the rest is another.
 const FIRST = [".tsv", ".csv", ".ttl", ".nt", ".jsonld", ".parquet"];
-const OTHERS = "Reports, answers, command lines";
+const OTHERS = "Reports and answers";
 
 function drawGroups(files) {
   const groups = new Map();
@@ -50,7 +49,7 @@ function drawGroups(files) {
 
 function drawTake(file) {
   const words = [file.words, file.bytes ? bytes(file.bytes) : ""].filter(Boolean).join(", ");
-  return element("a", { class: "button", href: `${home}/take/${encodeURIComponent(file.name)}`, download: file.name },
+  return element("a", { class: "button", href: `${home}/downloads/${encodeURIComponent(file.name)}`, download: file.name },
     element("bdi", {}, file.name), element("span", { class: "fine" }, ` ${words}`));
 }
 

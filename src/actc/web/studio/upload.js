@@ -1,6 +1,6 @@
 // Files go to the server as they are, one after the other, each with a bar that says how far it is.
 
-import { element, sentenceOf } from "../draw.js";
+import { drawProgress, element, sentenceOf, showShare } from "../draw.js";
 
 function sendFile(address, file, onProgress) {
   return new Promise((resolve) => {
@@ -19,13 +19,10 @@ function sendFile(address, file, onProgress) {
 export async function sendFiles(project, files, list) {
   const sent = { roles: [], refused: [], asked: [] };
   for (const file of files) {
-    const bar = element("span", { class: "progress", role: "progressbar", "aria-label": `Upload of ${file.name}`, "aria-valuemin": "0", "aria-valuemax": "100", "aria-valuenow": "0" }, element("span", {}));
+    const bar = drawProgress(`Upload of ${file.name}`);
     const line = element("li", {}, element("bdi", {}, file.name), " ", bar);
     list.append(line);
-    const reply = await sendFile(`${project}/files/${encodeURIComponent(file.name)}`, file, (share) => {
-      bar.firstChild.style.width = `${100 * share}%`;
-      bar.setAttribute("aria-valuenow", String(Math.round(100 * share)));
-    });
+    const reply = await sendFile(`${project}/files/${encodeURIComponent(file.name)}`, file, (share) => showShare(bar, share));
     line.remove();
     if (reply.status !== 200) sent.refused.push(`${file.name}: ${sentenceOf(reply)}`);
     else sent.roles.push(reply.content.role);

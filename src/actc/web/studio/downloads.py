@@ -1,0 +1,159 @@
+"""What can be downloaded from a project: its results in every format, its answers, its reports.
+
+As a program (``python -m actc.web.studio.downloads PROJECT NAME``) it makes one of them and ends: the server stays
+small.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from actc.data.deliver import write_beside
+from actc.errors import ActcError, FileError, TableError
+from actc.graph.formats import FORMATS, read_extras, read_graph, write_graph
+from actc.web.studio.project import Project
+
+FOLDER = "take"
+BASE = "urn:actc:"
+"""Put before names in RDF, where not all of them are IRIs."""
+LISTS = {
+    "accepted": "the accepted facts",
+    "removed": "the facts that were taken out",
+    "graph": "the new graph",
+}
+AS_THEY_ARE = {
+    "report.html": "the report, to read",
+    "report.md": "the report as text",
+    "report.json": "the report's numbers",
+    "doubtful.tsv": "the doubtful facts, the most doubtful first",
+    "undecided.tsv": "candidates that are still in doubt",
+    "held.tsv": "what constraints excluded, and why",
+    "answers.tsv": "all answers about this graph, with those of earlier runs",
+    "thresholds.json": "the cuts, to decide on other candidates",
+    "decisions.parquet": "all decisions, with reasons and guarantees",
+}
+OF_SESSION = {
+    "labels.tsv": "one answer per judged fact",
+    "history.jsonl": "every answer ever given, with who and when",
+}
+MOST_SECONDS = 1800.0
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file of a project.
+
+    Parameters
+    ----------
+    name : str
+        What the file is called.
+    what : str
+        What is in it.
+    path : Path, optional
+        Where it is, or will be; None where the session makes it.
+    source : Path, optional
+        The list that it is made from; None where it is there as it is.
+    format : str
+        In which graph format it is written then.
+    """
+
+    name: str
+    what: str
+    path: Path | None = None
+    source: Path | None = None
+    format: str = ""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the file is there, and nothing is newer that it is made from."""
+        if self.path is None or not self.path.is_file():
+            return False
+        return self.source is None or self.path.stat().st_mtime_ns >= self.source.stat().st_mtime_ns
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a page shows of it, with its size where it is there already."""
+        size = {"bytes": self.path.stat().st_size} if self.path and self.is_ready else {}
+        return {"name": self.name, "what": self.what, **size}
+
+
+def list_downloads(project: Project) -> list[Download]:
+    """Return all files that a project offers."""
+    found = []
+    for stem, what in LISTS.items():
+        source = _find_list(project.result, stem)
+        for name, one in FORMATS.items() if source else ():
+            if name != "quickstatements" or _is_wikidata(source):
+                file = f"{stem}{one.suffixes[0]}"
+                found.append(Download(file, f"{what}: {one.summary}", project.folder / FOLDER / file, source, name))
+    files = [(project.result / name, what) for name, what in AS_THEY_ARE.items()]
+    found += [Download(file.name, what, file) for file, what in files if _is_plain(file)]
+    return found + [Download(name, what) for name, what in OF_SESSION.items() if project.session is not None]
+
+
+def _find_list(result: Path, stem: str) -> Path | None:
+    """Return a list of a result; the graph's file has the ending of the one that was given."""
+    endings = {ending for one in FORMATS.values() for ending in one.suffixes}
+    lists = (one for one in sorted(result.glob(f"{stem}.*")) if _is_plain(one))
+    return next((one for one in lists if one.name.removeprefix(stem) in endings), None)
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _is_wikidata(source: Path | None) -> bool:
+    """Return True if the first fact of a table is about Wikidata's items, which is all that QuickStatements has."""
+    if source is None or source.suffix != ".tsv":
+        return False
+    with source.open(encoding="utf-8") as lines:
+        return any(re.match(r"(wd:)?Q\d+\t", line) for line in [next(lines, ""), next(lines, "")])
+
+
+def make_download(project: Project, name: str) -> Path | None:
+    """Return a file to download, made if it is not there as of now; None where the session makes it.
+
+    Parameters
+    ----------
+    project : Project
+    name : str
+        One of those that :func:`list_downloads` names.
+    """
+    wanted = next((one for one in list_downloads(project) if one.name == name), None)
+    if wanted is None:
+        raise FileError(f"There is no {name!r} to download yet.")
+    if wanted.path is not None and not wanted.is_ready:
+        command = [sys.executable, "-P", "-m", "actc.web.studio.downloads", str(project.folder), name]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
+        if done.returncode:
+            raise FileError((done.stderr.strip().splitlines() or ["It could not be made."])[-1])
+    return wanted.path
+
+
+def main(folder: str, name: str) -> None:
+    """Write a list in another format; with where each fact comes from, where readers of the format take that."""
+    try:
+        wanted = next(one for one in list_downloads(Project.read(Path(folder))) if one.name == name)
+        assert wanted.source is not None
+        assert wanted.path is not None
+        graph, found = read_graph(wanted.source), FORMATS[wanted.format]
+        extras = read_extras(wanted.source, graph) if found.carries else None
+        wanted.path.parent.mkdir(exist_ok=True)
+        with write_beside(wanted.path) as unfinished, tempfile.TemporaryDirectory(dir=unfinished.parent) as scratch:
+            made = Path(scratch) / f"made{found.suffixes[0]}"  # writers look at the ending
+            try:
+                write_graph(made, graph, "", extras)
+            except TableError:  # not every name is an IRI
+                write_graph(made, graph, BASE, extras)
+            made.replace(unfinished)
+    except ActcError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
