@@ -24,9 +24,11 @@ from hypothesis import settings
 
 from actc import ScoredTriples
 from actc.bench.cells import Cell, load_cell
-from actc.session import Session, Settings, start_session
-from actc.session.judge_store import ReplyStore
-from actc.session.replies import Question, Reply
+from actc.session import Session
+from actc.session.judge_store import add_judge, store_replies
+from actc.session.questions import Question, Reply
+from actc.session.settings import Settings
+from actc.session.start import create_session
 
 # What groups of tests begin with that take longest: begun last, they would be waited for.
 LONGEST = (
@@ -75,9 +77,9 @@ def make_pool(size: int = 60, relations: int = 3, seed: int = 0) -> tuple[Scored
 
 def let_machine_say(session: Session, said: dict[int, bool]) -> None:
     """Put what a machine says of some rows into a session."""
-    store = ReplyStore(session.folder, create=True)
+    store = session.store
     replies = [(Question(row, str(row), {}), Reply("true" if true else "false")) for row, true in said.items()]
-    assert len(list(store.keep(store.add_judge("rule"), replies))) == len(said)
+    assert len(list(store_replies(store, add_judge(store, "rule"), replies))) == len(said)
 
 
 STARTED: dict[tuple[str, bytes, Settings, str], dict[Path, bytes]] = {}
@@ -85,9 +87,9 @@ STARTED: dict[tuple[str, bytes, Settings, str], dict[Path, bytes]] = {}
 
 def change_settings(folder, **changes):
     """Change what a session says that it was started with, as somebody could who has its files."""
-    with closing(sqlite3.connect(folder / "judgements.sqlite")) as connection, connection:
-        content = connection.execute("SELECT content FROM setting").fetchone()[0]
-        connection.execute("UPDATE setting SET content = ?", (json.dumps(json.loads(content) | changes),))
+    with closing(sqlite3.connect(folder / "session.sqlite")) as connection, connection:
+        for name, value in changes.items():
+            connection.execute("UPDATE setting SET value = ? WHERE name = ?", (json.dumps(value), name))
 
 
 def start_copy(folder: Path, scores: Path, settings: Settings | None = None, **more: object) -> Session:
@@ -95,7 +97,7 @@ def start_copy(folder: Path, scores: Path, settings: Settings | None = None, **m
     settings = settings or Settings()
     key = scores.name, scores.read_bytes(), settings, repr(more)
     if key not in STARTED:
-        start_session(folder, scores, settings, **more).close()
+        create_session(folder, scores, settings, **more).close()
         files = [path for path in folder.rglob("*") if path.is_file()]
         STARTED[key] = {path.relative_to(folder): path.read_bytes() for path in files}
     else:

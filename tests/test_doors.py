@@ -34,11 +34,13 @@ from actc.decide.list_test import Demand
 from actc.errors import OptionError
 from actc.graph.formats import read_graph
 from actc.methods.named import METHODS
-from actc.session import Judgement, Session, Settings, start_session
-from actc.session.exchange import read_judgements
-from actc.session.find_case import find_case
-from actc.session.make_file import main as make_file
+from actc.session import Judgement, Session
+from actc.session.cases import open_case
+from actc.session.export import main as make_file
+from actc.session.import_answers import read_judgements
 from actc.session.plan import Planner
+from actc.session.settings import Settings
+from actc.session.start import create_session
 from tests.complete.test_complete import folder, plan, triples_of  # noqa: F401
 from tests.conftest import let_machine_say, make_pool
 
@@ -78,7 +80,7 @@ def people(tmp_path_factory):
     """A session of two people, one of whom is unsure once and wishes for a relation for a while."""
     home = tmp_path_factory.mktemp("doors")
     write_scored(home / "scores.parquet", POOL)
-    session = start_session(home / "session", home / "scores.parquet", Settings("pooled", budget=100))
+    session = create_session(home / "session", home / "scores.parquet", Settings("pooled", budget=100))
     truth = truth_of(POOL, TRUTH)
     answer(session, "ada", truth, 16)
     answer(session, "bob", truth, 12, unsure=3)
@@ -122,7 +124,7 @@ def rivals(tmp_path_factory):
     write_triples(home / "facts.tsv", {name: np.array(column, dtype=object) for name, column in facts.items()})
     files = home / "session", home / "scores.parquet"
     settings = Settings("pooled", budget=100)
-    session = start_session(*files, settings, graph=home / "facts.tsv", constraints=RULES)
+    session = create_session(*files, settings, graph=home / "facts.tsv", constraints=RULES)
     answer(session, "ada", truth_of(pool, TRUTH), 30)
     let_machine_say(session, {row: TRUTH[row] != (row % 28 == 0) for row in range(0, len(pool), 4)})
     session.close()
@@ -181,7 +183,7 @@ def test_a_method_that_takes_log_odds_says_so_of_a_model_s_own_scores_by_every_d
         door(POOL)
         assert len([one for one in caplog.messages if "takes scores as log-odds" in one]) == 1
     caplog.clear()
-    start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled-evidence")).close()
+    create_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled-evidence")).close()
     assert len([one for one in caplog.messages if "takes scores as log-odds" in one]) == 1
 
 
@@ -191,7 +193,7 @@ def test_rivals_in_frames_files_and_sessions(rivals, tmp_path):
     assert rows_of(tmp_path / "d.tsv") == rows_of(tmp_path / "e.tsv")
     assert "judges" in rows_of(tmp_path / "e.tsv").values()
     run("export", rivals, "--labels", tmp_path / "l.tsv")
-    alone = find_case(rivals).case.without_judges().decisions.columns()  # labels have no judges
+    alone = open_case(rivals).case.without_judges().decisions.columns()  # labels have no judges
     found = dict(
         zip(zip(*(alone[name] for name in ("head", "relation", "tail")), strict=True), alone["by"], strict=True)
     )
@@ -211,7 +213,7 @@ def test_rivals_in_frames_files_and_sessions(rivals, tmp_path):
     assert rows_of(tmp_path / "c.tsv") == found
     pool, answers = read_scored(rivals / "pool.parquet")[0], pd.read_csv(tmp_path / "l.tsv", sep="\t")
     known = read_graph(facts)
-    frame = actc.accept_triples(pool, answers, constraints=RULES, graph=known, method="pooled")
+    frame = actc.accept_triples(pool, answers, constraints=RULES, facts=known)
     names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
     assert dict(zip(names, frame["by"], strict=True)) == found
     assert "method" in found.values()
@@ -279,7 +281,7 @@ def check_numbers(session, out, report, printed) -> None:
     shown = str(Share(middle, low, high))
     assert printed["decide"].count(shown) == 1
     assert shown in printed["report"]
-    case = find_case(session).case
+    case = open_case(session).case
     for name, share in report["quality"].items():
         assert str(case.estimates.overall[name]) in printed["report"]
         assert share == pytest.approx(vars(case.estimates.overall[name])), name
@@ -290,7 +292,7 @@ def check_numbers(session, out, report, printed) -> None:
     assert min(relations) - 1e-9 <= middle <= max(relations) + 1e-9
     other = Session(session)
     Planner(other).step()
-    latest = json.loads(other.store.value("SELECT content FROM outlook ORDER BY id DESC LIMIT 1"))
+    latest = json.loads(other.store.value("SELECT content FROM refit ORDER BY id DESC LIMIT 1"))
     other.close()
     if not len(case.judged) and not len(case.constraints):  # the page's curve is of people's answers
         assert latest["expected"] == pytest.approx(report["quality"]["accuracy"]["middle"], abs=1e-4)
@@ -357,7 +359,7 @@ def guaranteed(tmp_path_factory):
     home = tmp_path_factory.mktemp("guaranteed") / "session"
     write_scored(home.parent / "scores.tsv", POOL)
     settings = Settings(budget=60, precision=0.7, confidence=0.8)
-    session = start_session(home, home.parent / "scores.tsv", settings)
+    session = create_session(home, home.parent / "scores.tsv", settings)
     truth = {POOL.triple(row): bool(TRUTH[row]) for row in range(len(POOL))}
     answer(session, "ann", truth, 110)
     session.close()
@@ -427,7 +429,7 @@ def test_how_each_was_asked_is_the_same_in_the_store_and_in_the_labels_read_back
     assert not stored.has_inclusion_probability.all()  # who chose a relation drew nothing
     write_scored(tmp_path / "scores.parquet", POOL)
     for name in ("history.jsonl", "labels.tsv"):
-        other = start_session(tmp_path / name.partition(".")[0], tmp_path / "scores.parquet", Settings("pooled"))
+        other = create_session(tmp_path / name.partition(".")[0], tmp_path / "scores.parquet", Settings("pooled"))
         read_judgements(other, tmp_path / name)
         told = other.annotations()
         other.close()
@@ -609,7 +611,7 @@ def test_the_command_line_promises_by_an_oracle_and_says_so(folder, small_model,
 
 def test_who_chooses_a_relation_takes_no_random_check_and_drops_those_on_the_table(tmp_path):
     write_scored(tmp_path / "scores.parquet", POOL)
-    session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled", budget=200))
+    session = create_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled", budget=200))
     bob, planner = session.add_annotator("bob"), Planner(session)
     planner.step()
     before = session.ask(bob, 30)
@@ -675,7 +677,7 @@ def test_candidates_of_relations_that_the_pool_does_not_have_are_decided_as_in_t
     columns["relation"] = np.where(rows % 2, columns["relation"], "other")
     wider = ScoredTriples.from_columns(*columns.values(), POOL.scores + 5)
     write_scored(tmp_path / "wider.parquet", wider)
-    case = replace(find_case(people).case, candidates=wider)
+    case = replace(open_case(people).case, candidates=wider)
     made = describe_calibration(case, Sources(session=people))
     made.write(tmp_path / "wider.json")
     run("decide", tmp_path / "wider.json", tmp_path / "wider.parquet", "--out", tmp_path / "wider.tsv")

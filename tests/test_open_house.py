@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import actc
-from actc import Calibrator, convert_graph, run_experiment, start_session
+from actc import Calibrator, convert_graph, run_experiment
 from actc.bench.cells import Cell
 from actc.cli.main import commands
 from actc.data.answers import Annotations
@@ -23,8 +23,9 @@ from actc.data.metrics import METRICS
 from actc.graph.formats import FORMATS, GraphFormat, read_graph
 from actc.graph.graph import Graph
 from actc.methods.select_triples import SELECTORS, Selector
-from actc.session import Settings
 from actc.session.cards import make_card
+from actc.session.settings import Settings
+from actc.session.start import create_session
 from tests.conftest import make_pool
 
 ROOT = Path(__file__).parents[1]
@@ -62,7 +63,7 @@ def test_a_selector_is_one_function_and_one_entry_for_experiments(highest):
 def test_a_selector_is_one_function_and_one_entry_for_a_session_and_its_reason_reaches_the_card(highest, tmp_path):
     pool = make_pool(100)[0]
     write_scored(tmp_path / "scores.parquet", pool)
-    session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(highest))
+    session = create_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(highest))
     task = session.ask(session.add_annotator("ada"))[0]
     assert (task.triple, task.selection, task.inclusion_probability) == (pool.by_score[-1], "gain", None)
     assert make_card(session.names, task)["why"] == WHY
@@ -185,12 +186,12 @@ def test_without_web_every_other_job_is_done(house, tmp_path):
         ]
         done = run_there(house, "-m", "actc.cli.main", name, *there)
         assert done.returncode == 0, (name, done.stderr)
-    for name in ("accepted.tsv", "report.html", "new/judgements.sqlite", "of_session.tsv"):
+    for name in ("accepted.tsv", "report.html", "new/session.sqlite", "of_session.tsv"):
         assert (tmp_path / name).stat().st_size > 0
 
 
 def start_judged_session(folder):
-    session = start_session(folder / "judged", folder / "scores.tsv", Settings(budget=20))
+    session = create_session(folder / "judged", folder / "scores.tsv", Settings(budget=20))
     ada = session.add_annotator("ada")
     for number, task in enumerate(session.ask(ada, 10)):
         session.record(ada, [actc.session.Judgement("true" if number % 2 else "false", task.triple, str(number))])

@@ -66,8 +66,8 @@ def test_an_audit_and_an_import_by_function(home, tmp_path):
     found = actc.audit_accepted(home / "scores.tsv", home / "labels.tsv", target=0.01)
     assert (found.judged, found.more) == (80, 0)
     shutil.copytree(home / "session", tmp_path / "session")
-    assert actc.import_judgements(tmp_path / "session", home / "labels.tsv", annotator="Bob").added == 80
-    assert actc.import_judgements(tmp_path / "session", home / "labels.tsv", annotator="Bob").added == 0
+    assert actc.import_judgements(tmp_path / "session", home / "labels.tsv", annotator="Bob")[0] == 80
+    assert actc.import_judgements(tmp_path / "session", home / "labels.tsv", annotator="Bob")[0] == 0
 
 
 def test_tables_in_memory_do_wherever_files_do(home):

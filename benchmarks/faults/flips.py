@@ -11,7 +11,7 @@ FLIPPED = {
     "decide": ("thresholds.json", "many.parquet"),
     "candidates": ("graph.tsv",),
     "complete": ("graph.tsv", "truth.tsv"),
-    "export": ("session/judgements.sqlite", "session/pool.parquet", "session/names.sqlite"),
+    "export": ("session/session.sqlite", "session/pool.parquet", "session/session.sqlite"),
     "bench": ("set/model/valid.tsv", "set/model/test.tsv"),
 }
 

@@ -27,8 +27,7 @@ from actc.data.triples import BoolArray
 from actc.decide.case import Case
 from actc.decide.list_test import Demand
 from actc.graph.formats import read_graph
-from actc.session.asking import no_stage
-from actc.session.oracle import Listed, ask_oracle, split_pool
+from actc.session.oracle import FileOracle, ask_oracle, no_stage, split_pool
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "evidence"))
@@ -46,7 +45,7 @@ def measure(folder: Path, seed: int, repeats: int) -> Iterator[tuple[object, ...
         _, truth = write_task(folder, out)
         plan = RunConfig(out / "graph.tsv", out / "better", seed=seed)
         ready = prepare(plan, read_graph(plan.graph), no_stage)
-        oracle, judgeable = Listed(out / "truth.tsv", true=truth).judge(ready.candidates)
+        oracle, judgeable = FileOracle(out / "truth.tsv", true=truth).judge(ready.candidates)
         rows, method, true = ready.worth_asking(judgeable), ready.method(plan), truth.contains(ready.candidates)
     for way, (budget, demand) in WAYS.items():
         for repeat in range(repeats if budget else 1):

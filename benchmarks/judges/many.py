@@ -17,11 +17,13 @@ import numpy as np
 
 from actc.data.files import write_scored
 from actc.data.triples import ScoredTriples
-from actc.session import Judgement, Session, Settings, start_session
-from actc.session.find_case import find_case
+from actc.session import Judgement, Session
+from actc.session.cases import open_case
 from actc.session.judge_store import ReplyStore
 from actc.session.plan import Planner
-from actc.session.replies import Question, Reply
+from actc.session.questions import Question, Reply
+from actc.session.settings import Settings
+from actc.session.start import create_session
 from actc.session.status import people, picture, progress
 
 PEOPLE = 200
@@ -36,7 +38,7 @@ def make_session(folder: Path, count: int) -> tuple[Session, np.ndarray]:
     names = [f"r{code}" for code in relations.tolist()]
     pool = ScoredTriples.from_columns([f"h{i}" for i in range(count)], names, ["t"] * count, scores)
     write_scored(folder / "scores.parquet", pool)
-    session = start_session(folder / "session", folder / "scores.parquet", Settings(budget=1000))
+    session = create_session(folder / "session", folder / "scores.parquet", Settings(budget=1000))
     ada = session.add_annotator("Ada")
     for number in range(PEOPLE):
         task = session.ask(ada)[0]
@@ -94,7 +96,7 @@ def main() -> None:
         without = measure(session)
         rate = judge_all(session, truth)
         with_judges = measure(session)
-        results = median_of(lambda: find_case(session).case.decisions, 3)
+        results = median_of(lambda: open_case(session).case.decisions, 3)
     with options.out.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["what", "candidates", "without", "with", "unit"])

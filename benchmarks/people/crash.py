@@ -19,7 +19,9 @@ from pathlib import Path
 
 from benchmarks.people.serving import Client, Server, write_candidates
 
-from actc.session import Session, Settings, start_session
+from actc.session import Session
+from actc.session.settings import Settings
+from actc.session.start import create_session
 
 ANNOTATORS = ["Ada", "Bob", "Cleo", "Dan"]
 
@@ -77,7 +79,7 @@ def run_rounds(folder: Path, rounds: int, longest: float = 3.0, seed: int = 0) -
     """Start, let four clients write, kill, check; again and again over the same session."""
     write_candidates(folder / "candidates.parquet", 20_000)
     settings = Settings(budget=20_000, overlap=0.2)
-    start_session(folder / "session", folder / "candidates.parquet", settings).close()
+    create_session(folder / "session", folder / "candidates.parquet", settings).close()
     server, ending, chance = Server(folder / "session", ANNOTATORS), threading.Event(), random.Random(seed)
     server.start()
     writers = [Writer(server, name, ending) for name in ANNOTATORS]

@@ -30,7 +30,9 @@ from benchmarks.people.exchange import add_answers
 from benchmarks.people.load import resident_mb
 from benchmarks.people.serving import Server, write_candidates
 
-from actc.session import OWNER, Session, Settings, start_session
+from actc.session import OWNER, Session
+from actc.session.settings import Settings
+from actc.session.start import create_session
 from actc.web.access import Links
 
 EACH = 2.0  # seconds, of answers and of looks
@@ -142,7 +144,7 @@ class Person:
 def prepare(folder: Path, size: int, answers: int, annotators: int) -> list[str]:
     """Start a session and put answers into it; return the annotators' names."""
     write_candidates(folder / "candidates.parquet", size)
-    session = start_session(folder / "session", folder / "candidates.parquet", Settings(budget=size, overlap=0.1))
+    session = create_session(folder / "session", folder / "candidates.parquet", Settings(budget=size, overlap=0.1))
     names = [f"annotator {number}" for number in range(annotators)]
     people = [session.add_annotator(name).id for name in names]
     planned = {row[0] for row in session.store.rows("SELECT triple FROM plan")}
@@ -206,7 +208,7 @@ def measure(folder: Path, names: list[str], size: int, before: int, seconds: flo
     waits = [1000 * np.array([wait for one in crowd for wait in one.waits[act]]) for act in (0, 1)]
     third = max(1, len(memory) // 3)
     session = Session(folder / "session")
-    refits = int(session.store.value("SELECT count(*) FROM outlook"))
+    refits = int(session.store.value("SELECT count(*) FROM refit"))
     session.close()
     return Crowd(
         size, before, len(names), seconds, len(waits[0]), len(waits[1]),

@@ -24,7 +24,9 @@ from pathlib import Path
 import numpy as np
 from benchmarks.people.serving import write_candidates
 
-from actc.session import Judgement, Session, Settings, start_session
+from actc.session import Judgement, Session
+from actc.session.settings import Settings
+from actc.session.start import create_session
 from actc.session.status import progress
 
 ANNOTATORS = 20
@@ -51,9 +53,9 @@ def measure(code: str, folder: Path, candidates: int, sizes: list[int], exchange
     """Let the history of one session grow from size to size, and time exchanges after each."""
     write_candidates(folder / "candidates.parquet", candidates)
     settings = Settings("actc-lr-rndm", budget=candidates, overlap=0.1)
-    session = start_session(folder / "session", folder / "candidates.parquet", settings)
+    session = create_session(folder / "session", folder / "candidates.parquet", settings)
     people = [session.add_annotator(f"annotator {number}") for number in range(ANNOTATORS)]
-    store = folder / "session" / "judgements.sqlite"
+    store = folder / "session" / "session.sqlite"
     with closing(sqlite3.connect(store)) as connection:
         planned = {row[0] for row in connection.execute("SELECT triple FROM plan")}
     free = (triple for triple in range(candidates) if triple not in planned)
@@ -117,7 +119,7 @@ def time_sync(session: Session, times: int = 50) -> float:
     waits = []
     for _ in range(times):
         started = time.perf_counter()
-        session.set_budget(session.budget)
+        session.change({"budget": session.settings.budget})
         waits.append(1000 * (time.perf_counter() - started))
     return float(np.median(waits))
 

@@ -18,7 +18,9 @@ import numpy as np
 from benchmarks.people.exchange import add_answers
 from benchmarks.people.serving import Client, Server, write_candidates
 
-from actc.session import Session, Settings, start_session
+from actc.session import Session
+from actc.session.settings import Settings
+from actc.session.start import create_session
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def run_load(folder: Path, size: int, stored: int, annotators: int, seconds: flo
     """Start a session on ``size`` candidates with ``stored`` answers, and let people judge."""
     write_candidates(folder / "candidates.parquet", size)
     settings = Settings(budget=size, overlap=0.1)
-    start_session(folder / "session", folder / "candidates.parquet", settings).close()
+    create_session(folder / "session", folder / "candidates.parquet", settings).close()
     names = [f"annotator {number}" for number in range(annotators)]
     store_answers(folder / "session", names, size, stored)
     server = Server(folder / "session", names)
@@ -118,7 +120,7 @@ def measure(
     waits = 1000 * np.array([wait for one in people for wait in one.waits])
     third = max(1, len(memory) // 3)
     session = Session(folder)
-    refits = int(session.store.value("SELECT count(*) FROM outlook"))
+    refits = int(session.store.value("SELECT count(*) FROM refit"))
     session.close()
     return Load(
         size,

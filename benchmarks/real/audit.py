@@ -24,7 +24,7 @@ import pandas as pd
 from actc.data.answers import Annotations
 from actc.data.triples import BoolArray, IntArray, ScoredTriples
 from actc.decide.audit import MIN_ANSWERS, StoppingRule, assess, draw_next, stratify
-from actc.session.audit_plan import AHEAD
+from actc.session.audit import AHEAD
 
 HERE = Path(__file__).parent
 GOAL, MOST = StoppingRule(0.05, level=0.95), 600

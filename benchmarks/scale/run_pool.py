@@ -24,8 +24,10 @@ from make_candidates import make_candidates, make_thresholds
 
 from actc.data.answers import Annotations
 from actc.methods.named import METHODS
-from actc.session import Judgement, Settings, start_session
+from actc.session import Judgement
 from actc.session.plan import Planner
+from actc.session.settings import Settings
+from actc.session.start import create_session
 
 FIELDS = ("rows", "relations", "sample", "start_seconds", "refit_seconds", "pick_seconds", "plan_seconds", "peak_mb")
 STEPS, ROUNDS = 200, 20
@@ -34,7 +36,7 @@ STEPS, ROUNDS = 200, 20
 def run_one(folder: Path, out: Path) -> None:
     """Answer 200 questions about the pool in a folder, and print what it took."""
     start = time.perf_counter()
-    session = start_session(out, folder, Settings(method="pooled", budget=10_000))
+    session = create_session(out, folder, Settings(method="pooled", budget=10_000))
     started = time.perf_counter() - start
     pool = session.read_pool()
     method, random, truth = METHODS["pooled"], np.random.default_rng(0), make_thresholds().decide(pool)

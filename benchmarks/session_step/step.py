@@ -14,9 +14,10 @@ from pathlib import Path
 from time import process_time
 
 from actc.data.files import read_scored
-from actc.session import Settings, start_session
 from actc.session.plan import Planner
 from actc.session.record import Judgement
+from actc.session.settings import Settings
+from actc.session.start import create_session
 
 STEPS = 25
 
@@ -26,7 +27,7 @@ def time_step(scores: Path, answers: int) -> float:
     labels = read_scored(scores)[1]
     assert labels is not None
     with tempfile.TemporaryDirectory() as folder:
-        session = start_session(Path(folder) / "session", scores, Settings(budget=2 * answers))
+        session = create_session(Path(folder) / "session", scores, Settings(budget=2 * answers))
         planner, owner = Planner(session), session.annotators()[0]
         for turn in range(answers):
             task = session.ask(owner)[0]

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from actc.bench.sample.demo import run_demo
     from actc.complete.check_run import check_graph
     from actc.complete.propose import propose_candidates
-    from actc.complete.pykeen import from_pykeen
     from actc.complete.run import complete_graph
     from actc.data.answers import Answers
     from actc.data.triples import ScoredTriples
@@ -37,12 +36,12 @@ if TYPE_CHECKING:
     from actc.graph.read_sparql import fetch_graph
     from actc.methods.calibrator import Calibrator
     from actc.methods.named import METHODS
-    from actc.session import Session, Settings, start_session
-    from actc.session.examine import audit_accepted, draw_audit, write_report
-    from actc.session.exchange import import_judgements
+    from actc.session import Session, start_session
+    from actc.session.audit import audit_accepted, draw_audit, start_audit
+    from actc.session.export import export_session
+    from actc.session.import_answers import import_judgements
     from actc.session.judge import judge_triples
-    from actc.session.results import export_session
-    from actc.session.start_audit import start_audit
+    from actc.session.report import write_report
     from actc.web.serve import serve_studio
 
 __all__ = [
@@ -51,7 +50,6 @@ __all__ = [
     "Calibrator",
     "ScoredTriples",
     "Session",
-    "Settings",
     "__version__",
     "accept_triples",
     "add_evidence",
@@ -65,7 +63,6 @@ __all__ = [
     "export_session",
     "fetch_graph",
     "find_constraints",
-    "from_pykeen",
     "import_judgements",
     "judge_triples",
     "pick_triples",
@@ -88,7 +85,6 @@ _MODULES = {
     "actc.methods.named": "METHODS",
     "actc.complete.check_run": "check_graph",
     "actc.complete.propose": "propose_candidates",
-    "actc.complete.pykeen": "from_pykeen",
     "actc.complete.run": "complete_graph",
     "actc.data.answers": "Answers",
     "actc.data.triples": "ScoredTriples",
@@ -99,12 +95,12 @@ _MODULES = {
     "actc.graph.formats": "convert_graph",
     "actc.bench.paper.run": "run_paper",
     "actc.bench.sample.demo": "run_demo",
-    "actc.session": "Session Settings start_session",
-    "actc.session.examine": "audit_accepted draw_audit write_report",
-    "actc.session.exchange": "import_judgements",
+    "actc.session": "Session start_session",
+    "actc.session.audit": "audit_accepted draw_audit start_audit",
+    "actc.session.import_answers": "import_judgements",
     "actc.session.judge": "judge_triples",
-    "actc.session.results": "export_session",
-    "actc.session.start_audit": "start_audit",
+    "actc.session.export": "export_session",
+    "actc.session.report": "write_report",
     "actc.graph.read_sparql": "fetch_graph",
     "actc.graph.publish": "publish_facts withdraw_facts",
     "actc.decide.calibrate": "calibrate",

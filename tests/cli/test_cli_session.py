@@ -13,7 +13,8 @@ import pytest
 
 from actc.data.files import write_scored
 from actc.errors import ActcError, FileError
-from actc.session import Settings, start_session
+from actc.session.settings import Settings
+from actc.session.start import create_session
 from actc.web.serve import link_to_open
 from tests.cli.test_cli import actc
 from tests.conftest import make_pool
@@ -98,7 +99,7 @@ def test_a_server_for_the_whole_network_warns_about_plain_http(sample):
 
 def test_a_session_with_annotators_gets_no_further_one_and_its_owner_the_browser(tmp_path):
     write_scored(tmp_path / "scores.parquet", make_pool(30, 2)[0])
-    session = start_session(tmp_path / "session", tmp_path / "scores.parquet")
+    session = create_session(tmp_path / "session", tmp_path / "scores.parquet")
     session.add_annotator("Ada")
     command = [sys.executable, "-m", "actc.cli.main", "annotate", str(tmp_path / "session"), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
@@ -137,6 +138,6 @@ def test_a_bad_file_of_names_or_triples_is_named_and_nothing_is_made(tmp_path, n
     (tmp_path / name).write_bytes(content)
     names, graph = ([], tmp_path / name) if name.startswith("graph") else ([tmp_path / name], None)
     with pytest.raises(FileError, match=message) as caught:
-        start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(), names, graph)
+        create_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(), names, graph)
     assert isinstance(caught.value, ActcError)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["scores.parquet", name])

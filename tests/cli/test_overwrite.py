@@ -15,7 +15,8 @@ from actc.cli.main import commands
 from actc.data.deliver import check_output
 from actc.data.files import write_scored, write_triples
 from actc.errors import FileError
-from actc.session import Judgement, Settings
+from actc.session import Judgement
+from actc.session.settings import Settings
 from tests.complete.small_graph import make_graph
 from tests.conftest import start_copy
 from tests.synthetic import make_truth
@@ -93,7 +94,7 @@ def test_an_input_is_never_written_over(home, tmp_path):
         ["audit", home / "scores.tsv", "--out", home / "scores.tsv"],
         ["decide", home / "th.json", home / "d" / "m", "--graph", home / "scores.tsv", "--out", home / "scores.tsv"],
         ["export", home / "session", "--labels", home / "session" / "pool.parquet"],
-        ["export", home / "session", "--history", home / "session" / "judgements.sqlite"],
+        ["export", home / "session", "--history", home / "session" / "session.sqlite"],
         ["bench", home / "d" / "m", "--out", home / "d" / "m" / "valid.tsv"],
     ):
         with pytest.raises(FileError):
@@ -104,8 +105,8 @@ def test_an_input_is_never_written_over(home, tmp_path):
 def test_no_file_of_a_session_is_written_over(home):
     written_anew = "decisions.parquet"  # by every export
     inside = [path for path in (home / "session").iterdir() if path.is_file() and path.name != written_anew]
-    assert {"pool.parquet", "judgements.sqlite"} <= {path.name for path in inside}
-    for path in (*inside, home / "session" / "judges.sqlite"):
+    assert {"pool.parquet", "session.sqlite"} <= {path.name for path in inside}
+    for path in (*inside, home / "session" / "session.sqlite"):
         with pytest.raises(FileError):
             check_output(path, overwrite=True)
 

@@ -13,7 +13,8 @@ import pytest
 
 from actc.data.files import write_scored, write_triples
 from actc.methods.named import named_method
-from actc.session import Session, Settings
+from actc.session import Session
+from actc.session.settings import Settings
 from tests.conftest import change_settings, later, start_copy
 from tests.synthetic import make_truth
 
@@ -68,7 +69,7 @@ def test_the_planner_imports_nothing_from_the_working_folder(home):
     start_copy(home / "s", home / "scores.tsv", Settings(budget=20)).close()
     for name in ("json.py", "numpy.py", "fastapi.py", "sqlite3.py"):
         (home / name).write_text(EVIL)
-    from actc.session.plan import planner_command
+    from actc.session.planner_process import planner_command
 
     process = subprocess.Popen(planner_command(home / "s"), stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=home)
     with pytest.raises(subprocess.TimeoutExpired):  # it runs until its input closes

@@ -18,9 +18,8 @@ from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError
 from actc.graph.formats import read_graph
 from actc.session import Judgement, Session
-from actc.session.find_case import find_case, session_case
+from actc.session.cases import open_case, parts_of, session_case
 from actc.session.plan import Planner
-from actc.session.sought import parts_of
 from tests.complete.test_check import reasons_on, write_names
 from tests.complete.test_doubt import make_towns
 
@@ -122,7 +121,7 @@ def test_people_judge_candidates_and_facts_in_one_session(home, out):
     assert "town" not in reasons
     added = triples_of(out / "accepted.tsv")
     assert not added & before
-    opened = find_case(out / "thresholds.json").case
+    opened = open_case(out / "thresholds.json").case
     assert {opened.target.triple(row) for row in np.flatnonzero(opened.decisions.accepted).tolist()} == added
     decide_candidates(out / "thresholds.json", out / "candidates.parquet", out / "again.tsv")
     assert triples_of(out / "again.tsv") == added

@@ -17,11 +17,10 @@ from actc.errors import ActcError
 from actc.evidence.reasons import Reasons
 from actc.graph.formats import read_graph
 from actc.session import Judgement, Session
-from actc.session.audit_plan import AuditPlanner
-from actc.session.examine import write_report
-from actc.session.find_case import session_case
+from actc.session.audit import AuditPlanner, start_audit
+from actc.session.cases import session_case
 from actc.session.plan import Planner
-from actc.session.start_audit import start_audit
+from actc.session.report import write_report
 from actc.session.status import picture, show_review
 from tests.complete.test_doubt import make_towns
 
@@ -148,7 +147,7 @@ def speaks_of_wrong_facts(session, out):
     shown = picture(session)["words"]
     assert shown["by_relation"] == "Taken out, relation by relation"
     card = show_review(session, int(session.annotations().rows[0]))
-    assert card["belief"].endswith("likely to be true.")  # a card asks whether it is
+    assert card["belief"].startswith("Score of the model: ")  # a card asks whether it is
     report = write_report(session, out / "page.html")
     page = re.sub("<style>.*?</style>", "", (out / "page.html").read_text(), flags=re.DOTALL)
     words = " ".join(re.sub("<[^>]*>|--accepted accepted.tsv", " ", page).split())

@@ -24,8 +24,7 @@ from actc.graph.formats import read_graph, write_graph
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import EVIDENCE_METHOD
 from actc.session import Judgement, Session
-from actc.session.oracle import Listed, ask_oracle
-from actc.session.texts import reasons_of
+from actc.session.oracle import FileOracle, ask_oracle
 from tests.complete.small_graph import make_graph, new_facts, trained_on
 from tests.conftest import make_pool
 
@@ -185,7 +184,7 @@ def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_
     asking = plan(folder, tmp_path / "out", oracle=None)
     lines = run_completion(asking).lines
     session = Session(tmp_path / "out" / "session")
-    assert all(reasons_of(session.names, range(12)))
+    assert all(session.names.reasons(range(12)))
     session.close()
     assert "the graph's own facts teach what evidence is worth" in lines[0]  # somebody else proposed them
     assert lines[1] == "12 candidates, of which 12 may be asked about."
@@ -317,7 +316,7 @@ def test_an_oracle_of_another_graph_is_refused(folder, tmp_path):
     (tmp_path / "other.tsv").write_text("x\tr\ty\n")
     candidates = read_graph(folder / "candidates.tsv").with_scores(np.arange(12.0))
     with pytest.raises(FileError, match="it names no entity of the candidates"):
-        Listed.read(tmp_path / "other.tsv").judge(candidates)
+        FileOracle.read(tmp_path / "other.tsv").judge(candidates)
 
 
 def test_baselines_decide_without_probabilities(folder, tmp_path):
@@ -334,14 +333,14 @@ def test_people_who_stop_early_are_told_how_to_go_on(folder, tmp_path):
     lines = run_completion(replace(asking, budget=9)).lines
     assert any(line.startswith("4 of 9 answers are there; for more: actc annotate") for line in lines)
     session = Session(tmp_path / "out" / "session")
-    assert session.budget == 9
+    assert session.settings.budget == 9
     session.close()
 
 
 def test_an_oracle_with_labels_judges_what_it_lists(folder):
     graph = read_graph(folder / "candidates.tsv")
     candidates = graph.with_scores(np.arange(12.0))
-    oracle, rows = Listed.read(folder / "labels.tsv").judge(candidates)
+    oracle, rows = FileOracle.read(folder / "labels.tsv").judge(candidates)
     truth = triples_of(folder / "truth.tsv")
     assert rows.tolist() == list(range(12))
     assert oracle(candidates, rows).tolist() == [candidates.triple(row) in truth for row in range(12)]
@@ -351,7 +350,7 @@ def test_an_oracle_that_knows_no_candidate_is_refused(folder, tmp_path):
     write_triples(tmp_path / "labels.tsv", {"head": ["x"], "relation": ["r"], "tail": ["y"], "label": [1]})
     candidates = read_graph(folder / "candidates.tsv").with_scores(np.arange(12.0))
     with pytest.raises(FileError, match="none of the 12 candidates is judged in it"):
-        Listed.read(tmp_path / "labels.tsv").judge(candidates)
+        FileOracle.read(tmp_path / "labels.tsv").judge(candidates)
 
 
 def test_what_a_person_says_stands():

@@ -16,7 +16,8 @@ from actc.data.triples import ScoredTriples, Thresholds
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import FileError
 from actc.graph.formats import read_graph
-from actc.session import Settings, start_session
+from actc.session.settings import Settings
+from actc.session.start import create_session
 
 ODD = ["q[1]", "q*", "q?", "[q", "q]", "~q", "it's", "q{1,2}"]
 
@@ -52,7 +53,7 @@ def test_candidates_in_a_folder_of_any_name_are_decided(tmp_path: Path) -> None:
 def test_a_session_uses_its_own_pool_whatever_it_is_called(tmp_path: Path) -> None:
     for number, name in enumerate(["q1", "q[1]"], start=1):
         write_triples(tmp_path / f"{name}.tsv", table(10 * number, 1.0))
-        start_session(tmp_path / name, tmp_path / f"{name}.tsv", Settings(method="pooled", budget=5)).close()
+        create_session(tmp_path / name, tmp_path / f"{name}.tsv", Settings(method="pooled", budget=5)).close()
     from actc.session import Session
 
     assert [len(Session(tmp_path / name).read_pool()) for name in ("q1", "q[1]")] == [10, 20]

@@ -14,8 +14,10 @@ import pytest
 import actc
 from actc.data.files import write_scored
 from actc.errors import ActcError, MissingExtraError, OptionError
-from actc.session import Settings, ask_server
-from actc.session.judge_store import ReplyStore
+from actc.session import ask_server
+from actc.session.judge_store import read_judges
+from actc.session.settings import Settings
+from actc.session.store import FILE, Store
 from tests.conftest import make_pool, start_copy
 from tests.session.model_server import KEY, ModelServer
 
@@ -39,8 +41,12 @@ def judge(folder, server, **options):
 
 
 def stored(folder):
-    with sqlite3.connect(folder / "session" / "judges.sqlite") as connection:
-        return connection.execute("SELECT triple, said, probability, reason FROM reply").fetchall()
+    with sqlite3.connect(folder / "session" / "session.sqlite") as connection:
+        return connection.execute("SELECT triple, answer, probability, reason FROM reply").fetchall()
+
+
+def way_of(folder):
+    return Store(folder / "session" / FILE).value("SELECT way FROM judge WHERE id = 1")
 
 
 def everything_on_disk(folder):
@@ -53,9 +59,9 @@ def test_every_triple_is_judged_once_whatever_the_server_does(folder):
         run = judge(folder, server, jobs=6, retries=30)
     rows = stored(folder)
     assert sorted(row[0] for row in rows) == list(range(60))
-    assert (run.answered + run.senseless, run.failed, run.before) == (60, 0, 0)
+    assert (run.answered + run.unreadable, run.failed, run.before) == (60, 0, 0)
     assert run.requests == len(server.asked) > 60
-    assert 0 < run.senseless == sum(row[1] is None for row in rows)
+    assert 0 < run.unreadable == sum(row[1] is None for row in rows)
 
 
 def test_answers_are_those_that_the_server_gave(folder):
@@ -75,7 +81,7 @@ def test_what_was_asked_is_not_asked_again_unless_it_is_told_otherwise(folder):
         assert (again.before, again.answered, len(server.asked)) == (20, 40, 60)
         (folder / "prompt.txt").write_text("Really true? {tail} {head_id}")
         assert judge(folder, server).answered == 60
-    answers = ReplyStore(folder / "session").answers()
+    answers = read_judges(Store(folder / "session" / FILE))
     assert np.bincount(answers.judges).tolist() == [60, 60]  # another prompt is another judge
     assert answers.names[0] != answers.names[1]
     assert all(name.startswith("small (") for name in answers.names)
@@ -95,8 +101,8 @@ def test_a_server_is_asked_in_the_best_way_that_it_can_answer_found_out_once(fol
     with ModelServer(can=can, refuses=refuses) as server:
         run = judge(folder, server, way=None, count=10)
         tried = ["tokens", "schema", "text"].index(way)
-        assert (run.answered, run.senseless, len(server.asked)) == (10, 0, 10 + tried)
-        assert ReplyStore(folder / "session").way(1) == way
+        assert (run.answered, run.unreadable, len(server.asked)) == (10, 0, 10 + tried)
+        assert way_of(folder) == way
         assert judge(folder, server, way=None, count=20).answered == 10
         assert len(server.asked) == 20 + tried  # remembered
     assert all(("logprobs" in body) == (way == "tokens") for body in server.bodies[tried:])
@@ -116,7 +122,7 @@ def test_token_probabilities_are_the_answer_in_all_spellings(folder):
 def test_a_server_that_fails_at_first_says_nothing_about_ways(folder):
     with ModelServer(["broken", "hang-up"], can=("tokens", "text")) as server:
         judge(folder, server, way=None, retries=0)
-    assert ReplyStore(folder / "session").way(1) == "tokens"
+    assert way_of(folder) == "tokens"
 
 
 def test_requests_are_made_together_but_never_more_than_asked_for(folder):
@@ -137,7 +143,7 @@ def test_a_reply_that_comes_too_slowly_is_given_up(folder):
 def test_whatever_is_said_is_at_worst_no_answer(folder, mood):
     with ModelServer([mood]) as server:
         run = judge(folder, server, count=1, which="doubtful")
-    assert run.answered + run.senseless == 1
+    assert run.answered + run.unreadable == 1
     assert run.tokens_in in (0, 100)
 
 
@@ -164,13 +170,13 @@ def test_a_server_that_says_when_to_come_back_is_left_alone_till_then(folder):
 
 @pytest.mark.parametrize(("value", "seconds"), [("7", 7), ("-3", 0), ("soon", 0), (None, 0)])
 def test_retry_after_is_read_as_seconds(value, seconds):
-    assert ask_server._retry_after(value) == seconds
+    assert ask_server._read_retry_after(value) == seconds
 
 
 def test_retry_after_is_read_as_a_date():
     from email.utils import formatdate
 
-    assert 50 < ask_server._retry_after(formatdate(time.time() + 60, usegmt=True)) <= 60
+    assert 50 < ask_server._read_retry_after(formatdate(time.time() + 60, usegmt=True)) <= 60
 
 
 def test_a_server_that_is_not_there_ends_the_run_and_what_it_said_is_kept(folder):
@@ -196,7 +202,7 @@ def test_the_key_is_sent_and_is_nowhere_else(folder, monkeypatch, capfd, caplog)
     monkeypatch.setenv("MODEL_KEY", KEY)
     with ModelServer(["broken", "busy", "echo", "nonsense"], key=KEY) as server:
         run = judge(folder, server, key_from="MODEL_KEY", jobs=1)
-        assert (run.answered, run.senseless) == (59, 1)
+        assert (run.answered, run.unreadable) == (59, 1)
         server.moods = ["broken"] * 100
         with pytest.raises(ActcError) as failure:
             judge(folder, server, key_from="MODEL_KEY", name="other", retries=0)
@@ -280,4 +286,4 @@ def test_a_run_that_is_killed_goes_on_where_it_was_and_nothing_is_lost_or_double
     # What was on its way when the process died has to be asked again: at most a request per job and kill. And one
     # question was asked in two ways, once, to find out how the server answers.
     assert sum(server.answered.values()) <= 60 + 2 * kills + 1
-    assert ReplyStore(folder / "session").way(1) == "schema"
+    assert way_of(folder) == "schema"

@@ -10,11 +10,11 @@ from actc.data.files import write_scored
 from actc.data.parts import read_candidates
 from actc.decide.audit import MIN_ANSWERS, assess
 from actc.errors import OptionError
-from actc.session import Judgement, Session, Settings
-from actc.session.audit_plan import AuditPlanner, assess_session
-from actc.session.find_case import find_case
-from actc.session.results import write_accepted
-from actc.session.start_audit import find_audit, start_audit
+from actc.session import Judgement, Session
+from actc.session.audit import AuditPlanner, assess_session, open_audit, start_audit
+from actc.session.cases import open_case
+from actc.session.export import write_accepted
+from actc.session.settings import Settings
 from actc.session.status import picture, what_is_left
 from tests.conftest import make_pool, start_copy
 
@@ -46,7 +46,7 @@ def judge(audit: Session, count: int, said: str = "true") -> list[int]:
 
 def test_what_is_asked_is_drawn_from_what_is_accepted(judged, tmp_path):
     audit = start_audit(judged, count=30, seed=7)
-    write_accepted(find_case(judged), tmp_path / "accepted.tsv")
+    write_accepted(open_case(judged).case, tmp_path / "accepted.tsv")
     accepted = read_candidates(tmp_path / "accepted.tsv")
     asked = audit.read_pool().take(judge(audit, 30))
     assert len(asked) == 30
@@ -66,7 +66,7 @@ def test_an_audit_ends_when_the_share_is_known_well_enough(judged):
 
 def test_an_audit_of_a_promise_draws_from_what_was_accepted_under_it(judged, tmp_path):
     some = tmp_path / "accepted.tsv"
-    write_accepted(find_case(judged), some)
+    write_accepted(open_case(judged).case, some)
     few = some.read_text().splitlines()[:6]
     some.write_text("\n".join(few) + "\n")
     audit = start_audit(judged, among=str(some), count=30)
@@ -109,9 +109,9 @@ def test_what_nobody_was_sure_of_counts_as_not_true(judged):
 
 
 def test_the_same_command_goes_on_with_the_audit_there_is(judged):
-    first = find_audit(judged.folder, count=10)
+    first = open_audit(judged.folder, count=10)
     judge(first, 3)
-    again = find_audit(judged.folder, count=99)
+    again = open_audit(judged.folder, count=99)
     assert again.settings.budget == 10
     assert len(again.annotations()) == 3
 
@@ -125,4 +125,4 @@ def test_what_cannot_be_audited_is_refused_and_nothing_is_made(judged, options, 
 
 def test_an_audit_decides_nothing_itself(judged):
     with pytest.raises(OptionError):
-        find_case(start_audit(judged, count=5))
+        open_case(start_audit(judged, count=5))

@@ -9,8 +9,9 @@ import pytest
 import actc
 from actc.data.files import write_scored
 from actc.errors import ActcError
-from actc.session import Settings, ask_server
-from actc.session.replies import Question
+from actc.session import ask_server
+from actc.session.questions import Question
+from actc.session.settings import Settings
 from tests.conftest import make_pool, start_copy
 from tests.session.evil_server import MODES, SLOW, EvilServer
 from tests.session.model_server import KEY
@@ -31,24 +32,23 @@ def _quick(monkeypatch):
 def test_asking_ends_in_time_and_in_a_sentence_at_worst(mode):
     questions = [Question(row, str(row), {"sentence": f"h{row} likes t"}) for row in range(COUNT)]
     timeout = TIMEOUT if mode in SLOW else 10  # a busy machine is slow, too
-    traffic = ask_server.Traffic(100)
     with EvilServer(mode) as server:
-        model = ask_server.Server(server.url, "small", "{sentence}? {answer}", KEY, 1, RETRIES, timeout)
+        model = ask_server.Server(server.url, "small", "{sentence}? {answer}", KEY, 1, RETRIES, timeout, 100)
         began, worked = time.monotonic(), time.process_time()
         try:
-            replies, sentence = [reply for _, reply in ask_server.ask_server(model, questions, traffic)], ""
+            replies, sentence = [reply for _, reply in model.ask(questions)], ""
         except ActcError as error:
             replies, sentence = [], str(error)
         waited = time.monotonic() - began - (time.process_time() - worked)
         ways = 2  # tried in vain, for the first question
         most = (COUNT + ways) * (RETRIES + 1)
-        assert sum(server.asked.values()) <= traffic.requests <= most
+        assert sum(server.asked.values()) <= model.requests <= most
         assert waited < most * (TIMEOUT + 0.2) + 10  # the machine may have other work
         assert set(server.keys) <= {KEY}
     if mode in WELL:
-        assert [reply.said for reply in replies] == ["true"] * COUNT
+        assert [reply.answer for reply in replies] == ["true"] * COUNT
     assert all(reply.reason.isprintable() and len(reply.reason) <= 2000 for reply in replies)
-    written = sentence + traffic.problem + repr(replies)
+    written = sentence + model.problem + repr(replies)
     for secret in ("\x1b", KEY, KEY[:8]):
         assert secret not in written
 
@@ -68,7 +68,7 @@ def test_nothing_is_asked_twice_and_no_key_is_on_the_disk(tmp_path, mode, capfd)
                 printed += str(error)
     if runs:
         first, second = runs
-        assert (first.answered + first.senseless, second.before) == (COUNT, COUNT)
+        assert (first.answered + first.unreadable, second.before) == (COUNT, COUNT)
         assert second.requests == 0
     assert bool(runs) == (mode != "escape codes in an error")
     printed += "".join(capfd.readouterr())

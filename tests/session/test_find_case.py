@@ -9,9 +9,10 @@ import pytest
 from actc.data.files import write_scored
 from actc.decide.report import make_report
 from actc.errors import FileError
-from actc.session import Judgement, Settings
-from actc.session.find_case import find_case
+from actc.session import Judgement
+from actc.session.cases import open_case
 from actc.session.plan import Planner
+from actc.session.settings import Settings
 from tests.conftest import start_copy
 from tests.synthetic import make_truth
 
@@ -36,7 +37,7 @@ def test_a_session_of_the_pooled_method_knows_its_random_checks(tmp_path):
         "SELECT triple, selection, sampling_frame, inclusion_probability FROM task WHERE answered > 0"
     )
     session.close()
-    case = find_case(session.folder).case
+    case = open_case(session.folder).case
     answers = case.annotations
     assert len(answers) == 75
     stored = {row["triple"]: (row["selection"], row["sampling_frame"], row["inclusion_probability"]) for row in kept}
@@ -52,7 +53,7 @@ def test_a_session_of_the_pooled_method_knows_its_random_checks(tmp_path):
 def test_every_answer_of_a_random_session_is_a_check(tmp_path):
     session = judged_session(tmp_path, "pooled-rndm", 12)
     session.close()
-    answers = find_case(session.folder).case.annotations
+    answers = open_case(session.folder).case.annotations
     assert (set(answers.selection), set(answers.sampling_frame)) == ({"random"}, {"pool"})
     assert answers.has_inclusion_probability.all()
 
@@ -78,4 +79,4 @@ def test_no_card_tells_which_way_a_check_would_be_decided(tmp_path):
 
 def test_a_folder_that_is_no_session_is_refused(tmp_path):
     with pytest.raises(FileError, match=re.escape(str(tmp_path))):
-        find_case(tmp_path)
+        open_case(tmp_path)

@@ -15,8 +15,10 @@ import pytest
 import actc
 from actc.data.files import write_scored
 from actc.errors import FileError, OptionError
-from actc.session import OWNER, Judgement, Session, Settings
-from actc.session.exchange import import_judgements, read_judgements, write_history
+from actc.session import OWNER, Judgement, Session
+from actc.session.export import write_history
+from actc.session.import_answers import import_judgements, read_judgements
+from actc.session.settings import Settings
 from tests.conftest import start_copy
 from tests.synthetic import make_truth
 
@@ -62,9 +64,9 @@ def test_a_file_makes_nobody_an_owner(scores, tmp_path, line):
 def test_an_owner_s_decisions_come_in_as_one_s_own_if_wanted(scores, tmp_path, line):
     session = begin(scores, "s")
     lines = write_lines(tmp_path / "in.jsonl", line | {"kind": "owner", "name": "mallory", "key": "k"})
-    assert import_judgements(session, lines, owner=True).added == 1
+    assert import_judgements(session, lines, owner=True)[0] == 1
     assert [one.name for one in session.annotators()] == [OWNER]
-    assert session.votes().final.tolist() == [True]
+    assert session.votes()[:, 3].tolist() == [1]
 
 
 def test_a_history_brought_into_another_session_gives_the_same_labels(scores, tmp_path):
@@ -92,11 +94,11 @@ def test_a_page_of_rubbish_is_found_on_opening(scores):
     session = begin(scores, "s")
     judge(session, "ada", 8)
     session.close()
-    path = session.folder / "judgements.sqlite"
+    path = session.folder / "session.sqlite"
     content = bytearray(path.read_bytes())
     content[4096 * 3 : 4096 * 3 + 64] = bytes(64)
     path.write_bytes(content)
-    with pytest.raises(FileError, match=r"judgements.sqlite:"):
+    with pytest.raises(FileError, match=r"session.sqlite:"):
         Session(session.folder)
 
 
@@ -182,7 +184,7 @@ def test_answers_about_a_triple_that_is_gone_are_refused_on_opening(scores):
     session = begin(scores, "s")
     judge(session, "ada", 3)
     session.close()
-    with closing(sqlite3.connect(session.folder / "judgements.sqlite", isolation_level=None)) as raw:
+    with closing(sqlite3.connect(session.folder / "session.sqlite", isolation_level=None)) as raw:
         raw.execute("UPDATE task SET triple = triple + 100000")
-    with pytest.raises(FileError, match=r"judgements.sqlite:"):
+    with pytest.raises(FileError, match=r"session.sqlite:"):
         Session(session.folder)

@@ -15,15 +15,16 @@ import actc
 from actc.data.files import read_scored, write_triples
 from actc.decide.list_test import Demand
 from actc.errors import ActcError, ChoiceError, FileError, OptionError
-from actc.session import Judgement, Settings
+from actc.session import Judgement
 from actc.session.cards import make_card
-from actc.session.find_case import find_case, session_case
+from actc.session.cases import open_case, session_case
+from actc.session.export import write_accepted
 from actc.session.judge import CHOICES, judge_triples, make_question
-from actc.session.judge_report import report_judges
-from actc.session.judge_store import ReplyStore
+from actc.session.judge_store import add_judge, count_replies, read_judges, store_replies
 from actc.session.plan import Planner, task_of
-from actc.session.replies import Reply
-from actc.session.results import write_accepted
+from actc.session.questions import Reply
+from actc.session.report import compare_judges
+from actc.session.settings import Settings
 from tests.conftest import make_pool, start_copy
 
 POOL, TRUTH = make_pool(240, 3, seed=7)
@@ -70,10 +71,10 @@ def let_people_answer(session, count):
 
 def test_a_program_judges_everything_once_and_nonsense_is_no_answer(session, tmp_path):
     run = judge_triples(session, program=command(tmp_path), which="all")
-    assert (run.wanted, run.answered, run.senseless, run.before) == (240, 216, 24, 0)
+    assert (run.wanted, run.answered, run.unreadable, run.before) == (240, 216, 24, 0)
     again = judge_triples(session, program=command(tmp_path), which="all")
     assert (again.before, again.answered) == (240, 0)
-    judged = ReplyStore(session.folder).answers()
+    judged = read_judges(session.store)
     assert len(judged) == 216
     assert ((judged.signals > 0) == TRUTH[judged.rows]).all()
 
@@ -90,19 +91,19 @@ def test_a_program_that_says_nothing_and_does_not_listen_is_ended(session, tmp_p
 
 
 def test_a_question_that_cannot_be_made_ends_the_run_with_its_error(session, tmp_path):
-    with closing(sqlite3.connect(session.folder / "names.sqlite")) as names, names:
+    with closing(sqlite3.connect(session.folder / "session.sqlite")) as names, names:
         names.execute("DROP TABLE known")
-    with pytest.raises(FileError, match=r"names\.sqlite:"):
+    with pytest.raises(FileError, match=r"session\.sqlite:"):
         judge_triples(session, program=command(tmp_path), which="all")
 
 
 def test_an_answer_is_stored_once_and_the_first_one_stays(session):
-    store = ReplyStore(session.folder, create=True)
-    judge = store.add_judge("twice")
+    store = session.store
+    judge = add_judge(store, "twice")
     question = make_question(session, task_of(POOL, 5, ""))
-    list(store.keep(judge, [(question, Reply("true")), (question, Reply("false"))]))
-    assert store.counts() == {"twice": 1}
-    assert store.answers().signals.tolist() == [1]
+    list(store_replies(store, judge, [(question, Reply("true")), (question, Reply("false"))]))
+    assert count_replies(store) == {"twice": 1}
+    assert read_judges(store).signals.tolist() == [1]
 
 
 def test_machine_answers_are_never_labels_and_take_no_question_from_people(session, tmp_path):
@@ -126,9 +127,9 @@ def test_what_people_judged_comes_first_and_tells_how_far_to_trust_it(session, t
 def test_each_choice_of_triples_is_what_it_says(session, tmp_path, which):
     let_people_answer(session, 20)
     judge_triples(session, program=command(tmp_path), which=which, count=60)
-    with sqlite3.connect(session.folder / "judges.sqlite") as connection:
+    with sqlite3.connect(session.folder / "session.sqlite") as connection:
         asked = np.array([row[0] for row in connection.execute("SELECT triple FROM reply")])
-    case = find_case(session).case
+    case = open_case(session).case
     new = np.setdiff1d(asked, session.annotations().rows)
     assert len(new) <= 60
     if which == "accepted":
@@ -144,11 +145,11 @@ def test_answers_of_judges_come_from_a_file_once(session, tmp_path):
     columns = {**POOL.columns(), "judge": np.array(["a", "b"] * 120, dtype=object), "label": signals}
     write_triples(tmp_path / "judges.tsv", columns)
     for expected in (240, 0):
-        assert actc.import_judgements(session, tmp_path / "judges.tsv", judge=True).added == expected
-    judged = ReplyStore(session.folder).answers()
+        assert actc.import_judgements(session, tmp_path / "judges.tsv", judge=True)[0] == expected
+    judged = read_judges(session.store)
     assert judged.names == ("a", "b")
     assert ((judged.signals > 0) == (POOL.scores[judged.rows] > 0.5)).all()
-    assert find_case(session).case.heeded is not None
+    assert open_case(session).case.heeded is not None
     assert not len(session.annotations())
 
 
@@ -160,11 +161,11 @@ def test_a_file_of_judges_that_cannot_be_read_changes_nothing(untouched, tmp_pat
     path = tmp_path / "judges.tsv"
     path.write_text("head\trelation\ttail\tjudge\tlabel\n" + line.format(first=first) + "\n")
     if line.endswith("\t"):  # no answer
-        assert actc.import_judgements(untouched, path, judge=True).added == 0
+        assert actc.import_judgements(untouched, path, judge=True)[0] == 0
     else:
         with pytest.raises(FileError, match="line 2"):
             actc.import_judgements(untouched, path, judge=True)
-    assert not len(ReplyStore(untouched.folder).answers())
+    assert not len(read_judges(untouched.store))
 
 
 @pytest.mark.parametrize("program", ["yes", "cat /dev/zero", "sh -c 'while :; do echo {}; done'"])
@@ -220,14 +221,14 @@ def test_what_cannot_be_is_refused_in_a_sentence(untouched, options, error):
 
 def test_judges_turn_decisions_round_and_the_accepted_say_who_decided(session, tmp_path):
     let_people_answer(session, 60)
-    plain = find_case(session).case.decisions.accepted
+    plain = open_case(session).case.decisions.accepted
     judge_triples(session, program=command(tmp_path), which="all")
-    opened = find_case(session)
+    opened = open_case(session)
     decided = opened.case.decisions
     assert (decided.accepted == TRUTH).mean() > (plain == TRUTH).mean()
     assert (opened.case.without_judges().decisions.accepted == plain).all()
     assert (plain[decided.by == "judges"] != decided.accepted[decided.by == "judges"]).all()
-    write_accepted(opened, tmp_path / "accepted.tsv")
+    write_accepted(opened.case, tmp_path / "accepted.tsv")
     by = [line.split("\t")[-1] for line in (tmp_path / "accepted.tsv").read_text().splitlines()[1:]]
     assert set(by) == {"person", "judges", "method"}
 
@@ -238,7 +239,7 @@ def test_cards_have_the_text_and_nothing_of_what_judges_said(session, tmp_path):
     card = make_card(session.names, task)
     assert card["source"] == f"Text {task.triple}."
     assert not {"said", "judge", "judges", "answer", "probability"} & set(card)
-    assert make_question(session, task).told["source"] == card["source"]
+    assert make_question(session, task).fields["source"] == card["source"]
 
 
 def test_texts_can_be_given_later(session, tmp_path):
@@ -259,20 +260,20 @@ def test_a_planner_does_not_refit_for_a_judge(session, tmp_path):
 
 def test_a_report_says_what_judges_bought(session, tmp_path):
     let_people_answer(session, 60)
-    assert report_judges(find_case(session)) is None
+    assert compare_judges(open_case(session).case) is None
     judge_triples(session, program=command(tmp_path), which="all")
-    opened = find_case(session)
-    found = report_judges(opened)
-    with_judges, without = found.heeded["accuracy"], found.without["accuracy"]
+    opened = open_case(session)
+    found = compare_judges(opened.case)
+    with_judges, without = found["with"]["accuracy"], found["without"]["accuracy"]
     assert with_judges.high - with_judges.low < without.high - without.low
     assert with_judges.low <= (opened.case.decisions.accepted == TRUTH).mean()
-    assert found.checks == 60
-    assert found.judges[0].weight > 1
+    assert found["checks"] == 60
+    assert found["judges"][0]["weight"] > 1
     written = actc.write_report(session.folder, tmp_path / "report.html", json_out=tmp_path / "report.json")
-    assert f"Judges turn {found.turned} decisions round." in written.judges
+    assert f"The judges change {found['changed']} decisions." in written.judges
     assert any(line.startswith("Accuracy with judges: ") and "; without them: " in line for line in written.judges)
     assert "What machine judges added" in (tmp_path / "report.html").read_text()
-    assert '"turned"' in (tmp_path / "report.json").read_text()
+    assert '"changed"' in (tmp_path / "report.json").read_text()
 
 
 def test_judges_order_the_list_and_whoever_reads_its_file_accepts_the_same(session, tmp_path):
@@ -288,13 +289,7 @@ def test_judges_order_the_list_and_whoever_reads_its_file_accepts_the_same(sessi
     assert TRUTH[case.decisions.accepted].mean() >= 0.7
     written = {"thresholds": tmp_path / "t.json", "accepted": tmp_path / "accepted.tsv"}
     actc.export_session(session, precision=0.7, **written)
-    again = find_case(tmp_path / "t.json").case
+    again = open_case(tmp_path / "t.json").case
     assert (again.decisions.accepted == case.decisions.accepted).all()
     assert again.guarantee.bar == case.guarantee.bar
     assert (POOL.rows_of(read_scored(tmp_path / "accepted.tsv")[0]) >= 0).sum() == case.decisions.accepted.sum()
-
-
-def test_a_damaged_file_of_machine_answers_is_named(session, tmp_path):
-    (session.folder / "judges.sqlite").write_bytes(b"no database" * 100)
-    with pytest.raises(ActcError, match="judges.sqlite"):
-        judge_triples(session, program=command(tmp_path))

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from actc.session.names import short_name
-from actc.session.texts import name_marked
+from actc.session.names import name_marked, shorten_id
 
 NAMES = SimpleNamespace(of=lambda identifier: SimpleNamespace(name=identifier.upper()))
 
@@ -16,8 +15,8 @@ NAMES = SimpleNamespace(of=lambda identifier: SimpleNamespace(name=identifier.up
 @pytest.mark.parametrize(
     ("read", "text"),
     [
-        (short_name, '"' + '"^^<' * 50_000),
-        (short_name, '"' + '"@a' * 70_000 + "!"),
+        (shorten_id, '"' + '"^^<' * 50_000),
+        (shorten_id, '"' + '"@a' * 70_000 + "!"),
         (lambda text: name_marked(text, NAMES), "[[" * 100_000),
     ],
 )
@@ -40,7 +39,7 @@ def test_a_name_of_200_kilobytes_is_read_at_once(read, text):
     ],
 )
 def test_an_id_without_a_name_is_called_by_its_text(identifier, name):
-    assert short_name(identifier) == name
+    assert shorten_id(identifier) == name
 
 
 @pytest.mark.parametrize(

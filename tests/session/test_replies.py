@@ -10,8 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actc.errors import ChoiceError, FileError
-from actc.session.prompt import DEFAULT, FIELDS, IN_JSON, fill_prompt, read_prompt
-from actc.session.replies import MOST_REASON, NO_ANSWER, key_of, read_reply, read_tokens
+from actc.session.questions import (
+    DEFAULT,
+    FIELDS,
+    IN_JSON,
+    MOST_REASON,
+    NO_ANSWER,
+    fill_prompt,
+    hash_question,
+    read_prompt,
+    read_reply,
+    read_tokens,
+)
 
 
 @pytest.mark.parametrize(
@@ -32,12 +42,12 @@ from actc.session.replies import MOST_REASON, NO_ANSWER, key_of, read_reply, rea
 )
 def test_a_text_is_read_by_its_object_or_its_first_word(text, said, probability, reason):
     reply = read_reply(text)
-    assert (reply.said, reply.probability, reply.reason) == (said, probability, reason)
+    assert (reply.answer, reply.probability, reply.reason) == (said, probability, reason)
 
 
 @pytest.mark.parametrize(("value", "said"), [(True, "true"), (0, "false"), ("no", "false"), (None, None), ([], None)])
 def test_a_function_may_just_say_it(value, said):
-    assert read_reply(value).said == said
+    assert read_reply(value).answer == said
 
 
 JSON = st.recursive(
@@ -49,18 +59,18 @@ JSON = st.recursive(
 def test_whatever_comes_is_an_answer_or_none(value):
     for given_value in (value, json.dumps(value), str(value)):
         reply = read_reply(given_value)
-        assert reply.said in ("true", "false", "unsure", None)
+        assert reply.answer in ("true", "false", "unsure", None)
         assert reply.probability is None or 0 <= reply.probability <= 1
         assert len(reply.reason.encode()) <= 4 * MOST_REASON
 
 
-TOLD = {name: f"<{name}>" for name in FIELDS}
+VALUES = {name: f"<{name}>" for name in FIELDS}
 
 
 def test_every_field_can_be_used_and_braces_stand_for_themselves(tmp_path):
     (tmp_path / "p.txt").write_text("\n".join(f"{{{name}}}" for name in FIELDS) + '\n{{"answer": ...}}')
-    filled = fill_prompt(read_prompt(tmp_path / "p.txt"), TOLD)
-    assert filled.splitlines() == [*TOLD.values(), '{"answer": ...}']
+    filled = fill_prompt(read_prompt(tmp_path / "p.txt"), VALUES)
+    assert filled.splitlines() == [*VALUES.values(), '{"answer": ...}']
 
 
 def test_a_line_about_nothing_is_left_out():
@@ -83,7 +93,7 @@ def test_a_prompt_that_cannot_work_is_refused(tmp_path, text, error):
 
 
 def test_a_key_changes_with_anything_that_is_told():
-    assert key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1}) != key_of({"a": 1, "b": 3})
+    assert hash_question({"a": 1, "b": 2}) == hash_question({"b": 2, "a": 1}) != hash_question({"a": 1, "b": 3})
 
 
 @pytest.mark.parametrize(
@@ -99,7 +109,7 @@ def test_a_key_changes_with_anything_that_is_told():
 def test_probabilities_of_words_are_read_in_any_spelling_and_language(listed, said, p):
     top = [{"token": token, "logprob": math.log(share)} for token, share in listed.items()]
     reply = read_tokens({"logprobs": {"content": [{"top_logprobs": top}]}})
-    assert reply.said == said
+    assert reply.answer == said
     assert reply.probability == (None if p is None else pytest.approx(p))
 
 

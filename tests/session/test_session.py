@@ -7,7 +7,6 @@ import re
 import sqlite3
 import threading
 import time
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,23 +18,15 @@ from actc.data.files import read_scored, write_scored
 from actc.decide.case import FOLDS
 from actc.errors import ChoiceError, FileError, OptionError, SessionError
 from actc.methods.pooled import method as pooled_method
-from actc.session import Judgement, Session, Settings, start_session
-from actc.session import ask as ask_module
+from actc.session import Judgement, Session
+from actc.session import lease_queue as queue_module
 from actc.session import session as session_module
-from actc.session.ask import Task
 from actc.session.cards import make_card
-from actc.session.judge_store import ReplyStore
+from actc.session.lease_queue import Task
 from actc.session.plan import Planner
-from actc.session.start import add_session_names
-from actc.session.status import (
-    history,
-    list_reviews,
-    people,
-    picture,
-    progress,
-    what_is_left,
-)
-from actc.session.texts import reasons_of
+from actc.session.settings import Settings, to_rows
+from actc.session.start import add_session_names, create_session
+from actc.session.status import history, list_reviews, people, picture, progress, what_is_left
 from tests.conftest import make_pool, start_copy
 
 
@@ -149,19 +140,19 @@ def test_unsure_is_no_label_and_comes_back_later(scores):
     ada = session.add_annotator("ada")
     unsure = judge(session, ada, 1, "unsure")[0]
     assert len(session.annotations()) == 0
-    later = judge(session, ada, ask_module.AGAIN_AFTER + 8)
+    later = judge(session, ada, queue_module.AGAIN_AFTER + 8)
     assert unsure in later
-    assert unsure not in later[: ask_module.AGAIN_AFTER - 1]
+    assert unsure not in later[: queue_module.AGAIN_AFTER - 1]
 
 
 def test_nobody_is_asked_for_a_third_time_what_they_were_unsure_of_twice(scores):
     session = new_session(scores)
     ada, said = session.add_annotator("ada"), []
-    for number in range(3 * ask_module.AGAIN_AFTER):
+    for number in range(3 * queue_module.AGAIN_AFTER):
         triple = session.ask(ada, 3)[0].triple
         said.append(triple)
         session.record(ada, [Judgement("unsure" if triple == said[0] else "true", triple, f"k{number}")])
-    assert said.count(said[0]) == ask_module.MOST_UNSURE
+    assert said.count(said[0]) == queue_module.MOST_UNSURE
 
 
 def test_what_one_is_unsure_of_is_offered_to_another(scores):
@@ -195,12 +186,12 @@ def test_a_lower_budget_takes_back_what_nobody_judged_yet_and_an_answer_on_its_w
     mine = [task.triple for task in session.ask(ada, 6)]
     session.ask(bob, 6)
     session.record(ada, [Judgement("true", mine[0], "a")])
-    session.set_budget(8)
+    session.change({"budget": 8})
     left = [task.triple for task in session.ask(ada, 6)]
     assert left == mine[1:2]  # of 8 one is labelled, six are with the other
     assert len(session.ask(bob, 6)) == 6
     session.record(ada, [Judgement("true", mine[4], "b")])
-    session.set_budget(1)
+    session.change({"budget": 1})
     assert session.ask(ada, 6) == session.ask(bob, 6) == []
     session.record(ada, [Judgement("undo", None, "c")])
     assert [task.triple for task in session.ask(ada, 6)] == [mine[4]]  # who took one back may answer it again
@@ -211,7 +202,7 @@ def test_a_triple_that_one_judged_and_another_holds_takes_one_place_of_the_budge
     ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
     judged = judge(session, ada, 1)
     held = {task.triple for task in session.ask(bob, 1)}
-    session.set_budget(2)
+    session.change({"budget": 2})
     held |= {task.triple for task in session.ask(ada, 3)}
     assert judged[0] in held
     assert len(held) == 2
@@ -228,7 +219,7 @@ def test_a_card_does_not_tell_a_repeat_and_hides_the_score(scores):
 def test_a_doubted_fact_does_not_speak_for_itself_on_its_card(scores):
     head, relation, tail = read_scored(scores)[0].triple(0)
     (scores.parent / "graph.tsv").write_text(f"{head}\t{relation}\t{tail}\n{head}\t{relation}\tanother\n")
-    session = start_session(scores.parent / "doubted", scores, graph=scores.parent / "graph.tsv")
+    session = create_session(scores.parent / "n_facts", scores, graph=scores.parent / "graph.tsv")
     card = make_card(session.names, Task(0, head, relation, tail, 0.5, ""))
     assert card["known"] == ["another"]
     session.close()
@@ -242,7 +233,7 @@ def test_no_more_is_given_out_than_the_budget(scores):
     judge(session, bob, 2)
     assert session.ask(ada, 5) == []
     assert progress(session)["done"]
-    session.set_budget(8)
+    session.change({"budget": 8})
     assert len(session.ask(ada, 5)) == 1
 
 
@@ -279,7 +270,7 @@ def test_an_expired_triple_that_another_judged_is_not_offered_again(scores, monk
 def test_an_abandoned_triple_is_offered_to_others_and_a_late_answer_still_counts(scores, monkeypatch):
     session = new_session(scores, budget=1)
     ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
-    monkeypatch.setattr(ask_module, "LEASE_SECONDS", -1.0)
+    monkeypatch.setattr(queue_module, "LEASE_SECONDS", -1.0)
     left = session.ask(ada)[0].triple
     assert [task.triple for task in session.ask(bob)] == [left]
     session.record(bob, [Judgement("true", left, "b")])
@@ -295,28 +286,28 @@ def test_a_lease_lasts_as_long_whatever_time_of_day_it_is(scores, monkeypatch):
     for jump in (day, -day):  # somebody sets the clock
         monkeypatch.setattr(time, "time", lambda jump=jump: told + jump)
         assert session.ask(bob) == []
-    later = time.monotonic() + ask_module.LEASE_SECONDS
+    later = time.monotonic() + queue_module.LEASE_SECONDS
     monkeypatch.setattr(session_module, "lease_clock", lambda: later)
     assert [task.triple for task in session.ask(bob)] == [left]
 
 
-@pytest.mark.parametrize(("name", "value"), [("overlap", "many"), ("reasons", "")])
-def test_a_forged_choice_is_refused_in_a_sentence(scores, name, value):
+@pytest.mark.parametrize(("name", "value"), [("overlap", '"many"'), ("reasons", '""'), ("budget", "{")])
+def test_a_forged_setting_is_refused_in_a_sentence(scores, name, value):
     session = new_session(scores)
-    sql = "INSERT INTO choice (at, name, value) VALUES (1, ?, ?)"
+    sql = "INSERT INTO setting (at, name, value) VALUES (1, ?, ?)"
     session.store.write(lambda connection: connection.execute(sql, (name, value)))
-    with pytest.raises(FileError, match=rf"judgements\.sqlite:.* {name} is '{value}'"):
-        getattr(session, name)
+    with pytest.raises(FileError, match=r"session\.sqlite: the settings"):
+        _ = session.settings
 
 
 @pytest.mark.parametrize(
     "sql",
     [
-        "INSERT INTO budget (at, triples) VALUES (1, 'x')",
+        "INSERT INTO setting (at, name, value) VALUES ('x', 'budget', '9')",
         "DELETE FROM total",
         "UPDATE task SET inclusion_probability = 'x'",
-        "INSERT INTO outlook (at, judgement, content) VALUES (1, 9, '[]')",
-        "INSERT INTO outlook (at, judgement, content) VALUES (1, 9, '{')",
+        "INSERT INTO refit (at, judgement, content) VALUES (1, 9, '[]')",
+        "INSERT INTO refit (at, judgement, content) VALUES (1, 9, '{')",
     ],
 )
 def test_a_forged_database_is_refused_in_a_sentence(scores, sql):
@@ -324,7 +315,7 @@ def test_a_forged_database_is_refused_in_a_sentence(scores, sql):
     ada = session.add_annotator("ada")
     session.record(ada, [Judgement("true", session.ask(ada)[0].triple, "k")])
     session.store.write(lambda connection: connection.execute(sql))
-    with pytest.raises(FileError, match=r"judgements\.sqlite:"):
+    with pytest.raises(FileError, match=r"session\.sqlite:"):
         again = Session(session.folder)
         again.annotations()
         picture(again)
@@ -418,7 +409,7 @@ def planned(session: Session) -> list[int]:
 def test_a_plan_made_from_newer_answers_is_kept(scores):
     session = new_session(scores)
     with session.store.transaction() as connection:
-        connection.execute("INSERT INTO outlook (at, judgement, content) VALUES (0, 1000000, '{}')")
+        connection.execute("INSERT INTO refit (at, judgement, content) VALUES (0, 1000000, '{}')")
         connection.execute("DELETE FROM plan WHERE place > 70")
     before = planned(session)
     judge(session, session.add_annotator("ada"), 1)
@@ -467,11 +458,11 @@ def test_a_paused_session_takes_answers_and_gives_out_nothing(scores):
     session = new_session(scores)
     ada = session.add_annotator("ada")
     triple = session.ask(ada)[0].triple
-    session.set_paused(True)
+    session.change({"paused": True})
     recorded, tasks = Session(session.folder).exchange(ada, [Judgement("true", triple, "k")], 5)
     assert (len(recorded), tasks) == (1, [])
     assert what_is_left(session, ada) == "paused"
-    session.set_paused(False)
+    session.change({"paused": False})
     assert len(session.ask(ada, 5)) == 5
 
 
@@ -558,7 +549,7 @@ def test_standing_answers_are_what_a_replay_of_the_history_gives(tmp_path_factor
 def test_a_folder_that_is_there_is_not_touched(scores):
     (scores.parent / "session").mkdir()
     with pytest.raises(FileError):
-        start_session(scores.parent / "session", scores)
+        create_session(scores.parent / "session", scores)
 
 
 def test_a_failed_start_leaves_nothing_behind(scores):
@@ -566,7 +557,7 @@ def test_a_failed_start_leaves_nothing_behind(scores):
     bad = scores.parent / "names.tsv"
     bad.write_text("name\tdescription\nx\ty\n")
     with pytest.raises(FileError, match="'id'"):
-        start_session(scores.parent / "session", scores, names=[bad])
+        create_session(scores.parent / "session", scores, names=[bad])
     assert sorted(path.name for path in scores.parent.iterdir()) == sorted([*before, "names.tsv"])
 
 
@@ -581,19 +572,6 @@ def test_a_session_of_another_format_is_refused_in_one_sentence(scores, version)
     session.store.rows(f"PRAGMA user_version = {version}")
     session.close()
     with pytest.raises(FileError, match=f"format {version}"):
-        Session(session.folder)
-
-
-def test_names_and_machine_answers_of_another_format_are_refused_in_one_sentence(scores):
-    session = new_session(scores)
-    ReplyStore(session.folder, create=True)
-    session.close()
-    for name in ("judges.sqlite", "names.sqlite"):
-        with closing(sqlite3.connect(session.folder / name)) as connection:
-            connection.execute("PRAGMA user_version = 7")
-    with pytest.raises(FileError, match="format 7"):
-        ReplyStore(session.folder).counts()
-    with pytest.raises(FileError, match="format 7"):
         Session(session.folder)
 
 
@@ -621,7 +599,7 @@ def test_a_graph_in_turtle_is_shown_on_cards_and_names_what_it_names(tmp_path):
         f'<{place}b> {label} "Bob"@en, "Robert"@fr . <{place}b> <{place}likes> <{place}c> .\n'
     )
     (tmp_path / "names.tsv").write_text(f"id\tname\n{place}a1\tAda\n")
-    session = start_session(
+    session = create_session(
         tmp_path / "s", tmp_path / "scores.tsv", names=[tmp_path / "names.tsv"], graph=tmp_path / "graph.ttl"
     )
     assert [session.names.of(f"{place}{one}").name for one in ("a1", "b")] == ["Ada", "Bob"]
@@ -634,19 +612,19 @@ def test_a_graph_in_turtle_is_shown_on_cards_and_names_what_it_names(tmp_path):
 def test_reasons_are_kept_beside_the_candidates_and_call_ids_by_their_names(scores):
     pool = read_scored(scores)[0]
     said = [(f"[[{pool.triple(row)[0]}]] is known", "against: nothing") if row % 2 else () for row in range(len(pool))]
-    session = start_session(scores.parent / "session", scores, Settings("actc-lr-rndm"), reasons=said)
+    session = create_session(scores.parent / "session", scores, Settings("actc-lr-rndm"), reasons=said)
     head = pool.triple(3)[0]
-    assert reasons_of(session.names, [3, 4]) == [(f"{head} is known", "against: nothing"), ()]
+    assert session.names.reasons([3, 4]) == [(f"{head} is known", "against: nothing"), ()]
     (scores.parent / "names.tsv").write_text(f"id\tname\n{head}\tAda\n")
     add_session_names(session, [scores.parent / "names.tsv"])
-    assert reasons_of(session.names, [3])[0][0] == "Ada is known"
+    assert session.names.reasons([3])[0][0] == "Ada is known"
     session.close()
 
 
 def with_reasons(scores: Path, **settings) -> Session:
     """A session in which every candidate has two reasons."""
     said = [("[[e1]] is known", "against: nothing else is")] * 200
-    return start_session(scores.parent / "session", scores, Settings("actc-lr-rndm", **settings), reasons=said)
+    return create_session(scores.parent / "session", scores, Settings("actc-lr-rndm", **settings), reasons=said)
 
 
 def seen(session: Session, *words: str) -> list[str | None]:
@@ -669,10 +647,10 @@ def test_the_history_tells_whether_reasons_were_read_before_the_answer(scores, w
     [
         *({"seed": -1}, {"seed": "0"}, {"budget": True}, {"budget": 1e9}, {"overlap": ["all"]}),
         *({"title": None}, {"show_score": 1}, {"target": "0.9"}, {"link": 5}, {"reasons": {}}, {"level": []}),
-        *({"doubted": -1}, {"doubted": 10**9}, {"triples": -1}),
+        *({"n_facts": -1}, {"n_facts": 10**9}, {"triples": -1}),
     ],
 )
 def test_forged_settings_are_refused_by_a_sentence_that_names_the_file(tmp_path, forged):
-    content = json.dumps(json.loads(Settings().to_json()) | forged)
-    with pytest.raises(FileError, match=r"judgements\.sqlite:"):
-        Settings.read(content, tmp_path / "judgements.sqlite")
+    rows = [*Settings().rows(), *to_rows(forged)]
+    with pytest.raises(FileError, match=r"session\.sqlite:"):
+        Settings.read(rows, tmp_path / "session.sqlite")

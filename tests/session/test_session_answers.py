@@ -11,28 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
-from statsmodels.stats import inter_rater
 
 import actc
 from actc.data.answers import Annotations
 from actc.data.calibration import Calibration
 from actc.data.files import read_scored, write_scored
-from actc.errors import FileError, OptionError
-from actc.session import Judgement, Session, Settings, start_session
+from actc.errors import ActcError, FileError, OptionError
+from actc.session import Judgement, Session
 from actc.session import terminal as terminal_module
-from actc.session.agreement import (
-    Votes,
-    combine,
-    fleiss_kappa,
-    krippendorff_alpha,
-    measure_agreement,
-    measure_reliability,
-)
+from actc.session.agreement import combine, krippendorff_alpha, measure_agreement, measure_reliability
 from actc.session.cards import link_of, make_card, plain
-from actc.session.exchange import read_judgements, write_history, write_label_studio, write_labels
-from actc.session.find_case import find_case
-from actc.session.results import export_session, next_tasks
-from actc.session.start import add_session_names, count_named
+from actc.session.cases import open_case
+from actc.session.export import export_session, next_tasks, write_history, write_label_studio, write_labels
+from actc.session.import_answers import read_judgements
+from actc.session.settings import Settings
+from actc.session.start import add_session_names, count_named, create_session
 from actc.session.status import history, people, progress
 from actc.session.terminal import judge_in_terminal
 from tests.conftest import make_pool, start_copy
@@ -55,9 +48,9 @@ def answer(session: Session, name: str, words: str) -> list[int]:
     return triples
 
 
-def votes(*lines: tuple[int, int, bool], final: tuple[int, ...] = ()) -> Votes:
+def votes(*lines: tuple[int, int, bool], final: tuple[int, ...] = ()) -> np.ndarray:
     table = np.array(lines, dtype=np.int64).reshape(-1, 3)
-    return Votes(table[:, 0], table[:, 1], table[:, 2] == 1, np.isin(np.arange(len(table)), final))
+    return np.column_stack([table, np.isin(np.arange(len(table)), final)])
 
 
 def test_two_against_one_is_a_label_and_one_against_one_is_none():
@@ -92,11 +85,9 @@ def test_cohen_is_scikit_learns(pairs):
         assert np.isnan(mine)
 
 
-def test_fleiss_and_krippendorff_on_examples_worked_out_by_hand():
+def test_krippendorff_on_an_example_worked_out_by_hand():
     # Three annotators, four triples. Agreement of pairs: 1, 1, 1/3, 1/3; share of true 7/12.
     counts, true = np.full(4, 3.0), np.array([3.0, 0, 2, 2])
-    expected = (7 / 12) ** 2 + (5 / 12) ** 2
-    assert fleiss_kappa(counts, true) == pytest.approx((2 / 3 - expected) / (1 - expected))
     # Coincidences: 4 unequal of 12 pairable values; 7 true and 5 false expected 2 * 7 * 5 / 11 unequal.
     assert krippendorff_alpha(counts, true) == pytest.approx(1 - (4 / 12) / (2 * 7 * 5 / (12 * 11)))
     assert np.isnan(krippendorff_alpha(np.zeros(0), np.zeros(0)))
@@ -121,19 +112,9 @@ def test_krippendorff_is_the_package_of_that_name_s(table):
         assert ours == pytest.approx(krippendorff.alpha(table.T, level_of_measurement="nominal"))
 
 
-@given(st.lists(st.lists(st.booleans(), min_size=3, max_size=3), min_size=2, max_size=30))
-def test_fleiss_is_statsmodels(table):
-    counts, true = count_ratings(np.array(table, dtype=float))
-    ours = fleiss_kappa(counts, true)
-    if true.sum() in (0, counts.sum()):
-        assert np.isnan(ours)
-    else:
-        assert ours == pytest.approx(inter_rater.fleiss_kappa(np.column_stack([counts - true, true])))
-
-
 def test_reliability_counts_only_what_both_judged():
-    said = Annotations([1, 2, 3, 9], [True, True, False, True])
-    found = measure_reliability(said, Annotations([3, 2, 1, 4], [False, False, True, True]))
+    rows, labels = np.array([1, 2, 3, 9]), np.array([True, True, False, True])
+    found = measure_reliability(rows, labels, Annotations([3, 2, 1, 4], [False, False, True, True]))
     assert (found.compared, found.right) == (3, 2 / 3)
     assert found.low < found.right < found.high
 
@@ -144,13 +125,13 @@ def test_labels_and_history_go_out_and_come_back(session, tmp_path):
     session.record(session.annotator("bob"), [Judgement("undo", None, "u")])
     write_labels(session, tmp_path / "labels.tsv")
     write_history(session, tmp_path / "history.jsonl")
-    assert read_judgements(session, tmp_path / "history.jsonl").added == 0
-    other = start_session(tmp_path / "other", tmp_path / "scores.parquet", Settings(overlap=1.0))
-    assert read_judgements(other, tmp_path / "history.jsonl").added == 6
+    assert read_judgements(session, tmp_path / "history.jsonl")[0] == 0
+    other = create_session(tmp_path / "other", tmp_path / "scores.parquet", Settings(overlap=1.0))
+    assert read_judgements(other, tmp_path / "history.jsonl")[0] == 6
     assert other.annotations().rows.tolist() == session.annotations().rows.tolist()
-    third = start_session(tmp_path / "third", tmp_path / "scores.parquet")
-    assert read_judgements(third, tmp_path / "labels.tsv", "cleo").added == len(session.annotations())
-    assert read_judgements(third, tmp_path / "labels.tsv", "cleo").added == 0
+    third = create_session(tmp_path / "third", tmp_path / "scores.parquet")
+    assert read_judgements(third, tmp_path / "labels.tsv", "cleo")[0] == len(session.annotations())
+    assert read_judgements(third, tmp_path / "labels.tsv", "cleo")[0] == 0
     assert np.array_equal(third.annotations().labels, session.annotations().labels)
 
 
@@ -167,7 +148,7 @@ def test_labels_and_history_go_out_and_come_back(session, tmp_path):
 )
 def test_a_bad_line_of_judgements_is_named_and_nothing_is_stored(session, tmp_path, text, place):
     (tmp_path / "bad.jsonl").write_text(text + "\n")
-    with pytest.raises(FileError, match=place):
+    with pytest.raises(ActcError, match=place):
         read_judgements(session, tmp_path / "bad.jsonl")
     assert history(session) == []
 
@@ -191,7 +172,7 @@ def test_a_key_that_was_used_for_another_answer_is_refused_and_nothing_of_the_fi
 
 
 def test_label_studio_gets_tasks_and_gives_answers(session, tmp_path):
-    write_label_studio(session, tmp_path / "tasks.json", next_tasks(find_case(session), 5))
+    write_label_studio(session, tmp_path / "tasks.json", next_tasks(session, open_case(session).case, 5))
     tasks = json.loads((tmp_path / "tasks.json").read_text())
     assert len(tasks) == 5
     for number, task in enumerate(tasks):
@@ -199,7 +180,7 @@ def test_label_studio_gets_tasks_and_gives_answers(session, tmp_path):
         task["annotations"] = [{"completed_by": {"email": "ada@example.org"}, "lead_time": 3.5, "result": result}]
     tasks[4]["annotations"][0]["was_cancelled"] = True
     (tmp_path / "answers.json").write_text(json.dumps(tasks))
-    assert read_judgements(session, tmp_path / "answers.json").added == 4
+    assert read_judgements(session, tmp_path / "answers.json")[0] == 4
     assert session.annotations().rows.tolist() == [task["data"]["triple"] for task in tasks[1:4]]
     assert people(session)[1]["name"] == "label-studio ada@example.org"
 
@@ -234,7 +215,7 @@ def test_the_terminal_takes_one_key_each(session):
 
 
 def test_the_terminal_stops_when_the_budget_is_spent(session, monkeypatch):
-    session.set_budget(3)
+    session.change({"budget": 3})
     monkeypatch.setattr(terminal_module, "PATIENCE", 0.0)
     answers, written = in_terminal(session, "ttttt")
     assert answers == 3
@@ -251,7 +232,7 @@ def test_names_sentences_known_triples_and_examples_make_a_card(tmp_path):
     (tmp_path / "names.tsv").write_text("id\tname\tdescription\nQ1\tAda\ta mathematician\nQ3\tLondon\t\nQ5\tRome\t\n")
     (tmp_path / "relations.json").write_text('{"P2": {"label": "born in", "sentence": "{head} was born in {tail}"}}')
     (tmp_path / "graph.tsv").write_text("Q1\tP2\tQ5\nQ9\tP2\tQ5\n")
-    session = start_session(
+    session = create_session(
         tmp_path / "session",
         tmp_path / "scores.tsv",
         Settings("actc-lr-rndm"),
@@ -336,7 +317,7 @@ def test_names_that_cannot_be_read_change_nothing(nameless, tmp_path, file, text
 def test_a_card_tells_what_else_is_known_of_head_and_tail(tmp_path):
     (tmp_path / "scores.tsv").write_text("ada\tborn in\tlondon\t0.5\n")
     (tmp_path / "graph.tsv").write_text("ada\tis a\tperson\nbob\tknows\tada\nlondon\tin\tengland\nada\tborn in\trome\n")
-    session = start_session(tmp_path / "s", tmp_path / "scores.tsv", graph=tmp_path / "graph.tsv")
+    session = create_session(tmp_path / "s", tmp_path / "scores.tsv", graph=tmp_path / "graph.tsv")
     card = make_card(session.names, session.ask(session.add_annotator("ada"))[0])
     assert sorted(map(plain, card["head_facts"])) == ["ada is a person", "bob knows ada"]
     assert list(map(plain, card["tail_facts"])) == ["london in england"]
@@ -349,7 +330,7 @@ def test_namesakes_on_a_card_are_told_apart(tmp_path):
     names = {key: {"name": "Paris" if key < "q4" else "Kim", "description": text} for key, text in said.items()}
     (tmp_path / "names.json").write_text(json.dumps(names))
     files = [tmp_path / "names.json"]
-    session = start_session(tmp_path / "s", tmp_path / "scores.tsv", names=files, graph=tmp_path / "graph.tsv")
+    session = create_session(tmp_path / "s", tmp_path / "scores.tsv", names=files, graph=tmp_path / "graph.tsv")
     card = make_card(session.names, session.ask(session.add_annotator("ada"))[0])
     told = "Paris (capital of France) twin of Paris (town in Texas town in Texas town in…)"
     assert plain(card["sentence"]) == session.sentence(0) == told
@@ -368,7 +349,7 @@ def test_examples_are_alike_in_kind_not_neighbours_in_the_alphabet(tmp_path, typ
     (tmp_path / "scores.tsv").write_text("apex\tmade in\ttown\t0.5\n")
     types = [f"{one},{'person' if one in people else 'work of art'}\n" for one in (*people, *works, "apex")]
     (tmp_path / "names.csv").write_text("id,types\n" + "".join(types if typed else []))
-    session = start_session(
+    session = create_session(
         tmp_path / "s", tmp_path / "scores.tsv", None, [tmp_path / "names.csv"], tmp_path / "graph.tsv"
     )
     shown = session.names.examples("made in", "apex", "town", 3)

@@ -11,9 +11,11 @@ import pytest
 from actc.data.files import write_scored
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import FileError
-from actc.session import Judgement, Settings, start_session
+from actc.session import Judgement
+from actc.session.export import export_session
 from actc.session.plan import Planner
-from actc.session.results import export_session
+from actc.session.settings import Settings
+from actc.session.start import create_session
 from actc.session.status import progress
 from tests.conftest import make_pool
 
@@ -23,8 +25,8 @@ START = """
 import sys
 from pathlib import Path
 from actc import calibrate
-from actc.session import start_session
-start_session(sys.argv[1] + "/session", sys.argv[1] + "/many.tsv")
+from actc.session.start import create_session
+create_session(sys.argv[1] + "/session", sys.argv[1] + "/many.tsv")
 calibrate(sys.argv[1] + "/many.tsv", out=sys.argv[1] + "/thresholds.json")
 lines = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
 print(lines["VmHWM"].split()[0])  # ru_maxrss would count the process that started this one
@@ -58,7 +60,7 @@ def parts(whole, tmp_path_factory):
 @pytest.mark.parametrize("method", ["pooled", "actc-lr-rndm"])
 def test_a_session_has_a_sample_and_its_thresholds_hold_for_all(parts, whole, tmp_path, monkeypatch, method):
     monkeypatch.setattr("actc.data.parts.MOST_READ", 1_000)
-    session = start_session(tmp_path / "session", parts, Settings(method=method, budget=60))
+    session = create_session(tmp_path / "session", parts, Settings(method=method, budget=60))
     sample = session.read_pool()
     assert len(sample) == session.settings.triples == progress(session)["triples"] == 1_000
     assert whole[0].contains(sample).all()
@@ -89,6 +91,6 @@ def test_parts_that_share_a_triple_are_refused_by_the_name_of_their_folder(whole
         part = whole[0].take([1, 2, 3])
         write_scored(tmp_path / "parts" / name, part.with_scores(part.scores + number))
     with pytest.raises(FileError) as error:
-        start_session(tmp_path / "session", tmp_path / "parts")
+        create_session(tmp_path / "session", tmp_path / "parts")
     assert str(error.value).startswith(f"{tmp_path / 'parts'}, row 4: ")
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]

@@ -11,7 +11,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from actc.data.files import write_scored
-from actc.session import Judgement, Settings
+from actc.session import Judgement
+from actc.session.settings import Settings
 from actc.session.status import progress
 from tests.conftest import make_pool, start_copy
 
@@ -62,7 +63,7 @@ def test_the_counts_are_those_of_a_recount_whatever_people_do(tmp_path_factory, 
     session = start_copy(folder / "session", folder / "scores.parquet", settings)
     people = {name: session.add_annotator(name) for name in ("ada", "bob")}
     for number, (name, word) in enumerate(story):
-        judged = session.votes().triples
+        judged = session.votes()[:, 0]
         tasks = [] if name == "owner" else session.ask(people[name], 2)
         if name == "owner" and word != "undo" and len(judged):
             session.settle(int(judged[0]), word, f"k{number}")
@@ -82,14 +83,14 @@ def test_an_exchange_reads_no_table_of_the_history_from_end_to_end(session):
     """Every statement of an exchange finds its rows by an index, so a long history costs it nothing."""
     ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
     seen = set()
-    with session.store._connections.borrow() as connection:
+    with session.store.connect() as connection:
         connection.set_trace_callback(seen.add)
     for number in range(40):
         for one in (ada, bob):
             word = ("true", "false", "unsure")[number % 3]
             session.exchange(one, [Judgement(word, session.ask(one)[0].triple, f"k{number}")], 3)
             progress(session, one)
-    with session.store._connections.borrow() as connection:
+    with session.store.connect() as connection:
         connection.set_trace_callback(None)
     # A connection without foreign keys: their plan of an insert shows a search that only a broken key would start.
     with closing(sqlite3.connect(session.store.path)) as plain:

@@ -8,10 +8,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from actc.data.files import write_scored
-from actc.session import OWNER, Session, Settings
-from actc.session.plan import LEASED_EACH, Planner, planning
+from actc.session import OWNER, Session
+from actc.session.plan import LEASED_EACH, Planner
+from actc.session.planner_process import planning, write_failure
+from actc.session.session import FAILURE
+from actc.session.settings import Settings
 from actc.session.status import describe_session
-from actc.session.trouble import read_trouble, write_trouble
 from actc.web.access import Links
 from actc.web.server import create_app
 from tests.conftest import start_copy
@@ -42,7 +44,7 @@ def test_a_planner_that_fails_says_why_on_the_page_and_in_the_report_until_it_pl
         wait_until(lambda: told)
         assert "pool.parquet" in told[0]
         assert "Traceback" not in told[0]
-        trouble = read_trouble(session.folder)
+        trouble = session.read_failure()
         assert "pool.parquet" in trouble
         assert describe_session(session)[-1].endswith(trouble)
         token = Links.of(session.folder).token(session.annotator(OWNER))
@@ -50,14 +52,14 @@ def test_a_planner_that_fails_says_why_on_the_page_and_in_the_report_until_it_pl
         seen = page.get("/api/owner", headers={"authorization": f"Bearer {token}"}).json()
         assert seen["trouble"] == trouble
         pool.write_bytes(sound)
-        wait_until(lambda: read_trouble(session.folder) == "")
+        wait_until(lambda: session.read_failure() == "")
     session.close()
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), ZeroDivisionError("by zero"), MemoryError()])
 def test_any_failure_is_one_line(tmp_path, error):
-    assert len(write_trouble(tmp_path, error).splitlines()) == 1
-    assert read_trouble(tmp_path)
+    assert len(write_failure(tmp_path, error).splitlines()) == 1
+    assert (tmp_path / FAILURE).read_text()
 
 
 def test_a_plan_has_a_full_table_for_everybody_however_many_they_are(tmp_path):

@@ -10,9 +10,10 @@ import pytest
 from fastapi import testclient
 
 from actc.data.files import write_scored
-from actc.session import OWNER, Session, Settings, start_session
+from actc.session import OWNER, Session
 from actc.session.cards import make_cards
-from actc.session.start import add_session_names
+from actc.session.settings import Settings
+from actc.session.start import add_session_names, create_session
 from actc.session.status import history
 from actc.web.access import Links
 from actc.web.gate import MOST_BYTES, Bucket, host_name, loopback_names
@@ -26,7 +27,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A session that nobody has judged yet; to be copied."""
     folder = tmp_path_factory.mktemp("started")
     write_scored(folder / "scores.parquet", make_pool(120, 3)[0])
-    made = start_session(folder / "session", folder / "scores.parquet", Settings(overlap=1.0, budget=50))
+    made = create_session(folder / "session", folder / "scores.parquet", Settings(overlap=1.0, budget=50))
     for name in ("ada", "bob"):
         made.add_annotator(name)
     made.close()
@@ -255,7 +256,7 @@ def test_a_full_disk_is_answered_with_a_sentence_and_nothing_is_stored(app, sess
     browser = enter(app, session, "ada")
     cards = exchange(browser, cards=32).json()["cards"]
     judgements = [said(card, "true", f"k{place}", note="x" * 2000) for place, card in enumerate(cards)]
-    with session.store._connections.borrow() as connection:
+    with session.store.connect() as connection:
         connection.execute("PRAGMA max_page_count = 1")  # as many as there are: SQLite says that the disk is full
     refused = exchange(browser, *judgements)
     assert refused.status_code == 507
@@ -325,7 +326,7 @@ def test_what_nobody_was_sure_of_waits_for_the_owner(app, session):
 def test_the_owner_has_more_or_fewer_triples_judged_twice(app, session):
     owner = enter(app, session, OWNER)
     assert owner.post("/api/owner/change", json={"overlap": 0.25}).json()["overlap"] == 0.25
-    assert Session(session.folder).overlap == 0.25
+    assert Session(session.folder).settings.overlap == 0.25
     assert owner.get("/api/owner").json()["settings"]["overlap"] == 0.25
     assert owner.post("/api/owner/change", json={"overlap": 2}).status_code == 422
 
@@ -344,7 +345,7 @@ def test_the_owner_takes_thresholds_accepted_triples_and_the_report(app, session
 
 def test_a_file_that_cannot_be_made_is_a_sentence(tmp_path):
     write_scored(tmp_path / "scores.parquet", make_pool(60, 2)[0])
-    session = start_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(method="actc-lr-rndm"))
+    session = create_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(method="actc-lr-rndm"))
     owner = enter(create_app(session), session, OWNER)
     answer = owner.get("/api/owner/download/report.html")
     assert answer.status_code == 409
@@ -368,7 +369,7 @@ def test_a_page_that_has_the_picture_is_not_sent_it_again(app, session):
     assert first["picture"]["advice"]
     assert again["picture"] is None
     assert again["progress"] == first["progress"]
-    session.set_budget(60)
+    session.change({"budget": 60})
     assert browser.get("/api/picture", params={"have": first["state"]}).json()["picture"] == first["picture"]
 
 
@@ -383,7 +384,7 @@ def test_names_that_were_added_show_on_cards_that_were_sent_before(app, session,
 def test_few_cards_are_kept_however_many_are_shown(session, monkeypatch):
     monkeypatch.setattr("actc.web.judge.CACHED_CARDS", 4)
     kept, tasks = Pages(session, Links.of(session.folder)), session.ask(session.annotator("ada"), 8)
-    assert json.loads(kept.cards(tasks)) == make_cards(session.names, tasks, False, session.reasons)
+    assert json.loads(kept.cards(tasks)) == make_cards(session.names, tasks, False, session.settings.reasons)
     assert len(kept._cards[1]) == 4
 
 

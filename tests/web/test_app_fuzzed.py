@@ -7,7 +7,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode, openapi
 
 from actc.data.files import write_scored
-from actc.session import OWNER, Settings, start_session
+from actc.session import OWNER
+from actc.session.settings import Settings
+from actc.session.start import create_session
 from actc.web.access import Links
 from actc.web.server import create_app
 from tests.conftest import make_pool
@@ -48,7 +50,7 @@ quick = settings(
 def served(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fuzzed")
     write_scored(folder / "scores.parquet", make_pool(80, 3)[0])
-    session = start_session(folder / "session", folder / "scores.parquet", Settings(overlap=0.5))
+    session = create_session(folder / "session", folder / "scores.parquet", Settings(overlap=0.5))
     session.add_annotator("ada")
     app = create_app(session)
     app.state.pages.paces.burst = app.state.pages.paces.rate = 1e9

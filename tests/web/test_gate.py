@@ -16,7 +16,8 @@ from fastapi.testclient import TestClient
 
 from actc.data.files import write_scored
 from actc.errors import OptionError
-from actc.session import Settings, start_session
+from actc.session.settings import Settings
+from actc.session.start import create_session
 from actc.web import gate
 from actc.web.access import Links
 from actc.web.judge import Pages
@@ -29,7 +30,7 @@ from tests.synthetic import make_truth
 def session(tmp_path_factory):
     home = tmp_path_factory.mktemp("guard")
     write_scored(home / "scores.tsv", make_truth(100, 2)[0])
-    return start_session(home / "s", home / "scores.tsv", Settings(budget=20))
+    return create_session(home / "s", home / "scores.tsv", Settings(budget=20))
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ import actc
 from actc.data.answers import Answers
 from actc.data.files import read_scored
 from actc.session import Judgement, Session
-from actc.session.find_case import find_case
+from actc.session.cases import open_case
 from actc.session.start import sample_files
 
 ANSWERED, MORE = 50, 50
@@ -83,7 +83,7 @@ def test_a_small_model_is_read_by_its_tokens_and_does_no_harm(url, answered, tmp
     assert run.wanted == ANSWERED + MORE
     assert (run.answered, run.senseless, run.failed) == (run.wanted, 0, 0)
     assert run.requests == run.wanted
-    case = find_case(session).case
+    case = open_case(session).case
     alone = case.without_judges()
     right = [(one.decisions.accepted == truth).mean() for one in (case, alone)]
     assert right[0] >= right[1] - 0.002

@@ -117,7 +117,7 @@ def start_command(
     Of more than a million candidates the session has a random sample.
     """
     from actc.data.files import read_text
-    from actc.session import Settings, start_session
+    from actc.session import start_session
     from actc.session.start import count_named, sample_files
 
     if sample == (scores is not None):
@@ -126,8 +126,8 @@ def start_command(
     text = read_text(guidelines) if guidelines else ""
     if scores is None:
         scores, names, graph = sample_files()
-    settings = Settings(title=title, guidelines=text, **choices)
-    with closing(start_session(session, scores, settings, names, graph, language, constraints=constraints)) as started:
+    files: dict[str, Any] = {"names": names, "graph": graph, "language": language, "constraints": constraints}
+    with closing(start_session(session, scores, **files, title=title, guidelines=text, **choices)) as started:
         click.echo(f"{started.settings.triples:,} candidates are ready. Judge them with: actc annotate {session}")
         named, entities = count_named(started)
         if named < entities:
@@ -138,7 +138,7 @@ def start_command(
 
 
 def _tidy_names(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> list[str]:
-    from actc.session.judge_store import tidy_name
+    from actc.session.session import tidy_name
 
     return [tidy_name(name, "an annotator") for name in names]
 
@@ -193,7 +193,7 @@ def annotate_command(
 
 
 def _judge_here(session: Session, name: str) -> None:
-    from actc.session.plan import planning
+    from actc.session.planner_process import planning
     from actc.session.terminal import judge_in_terminal
 
     read_key = click.getchar if sys.stdin.isatty() else lambda: sys.stdin.read(1)
@@ -281,7 +281,7 @@ def judge_command(session: Path, **options: Any) -> None:
 @click.option("--precision", type=float, help="Guarantee this precision, with 90% confidence.")
 def export_command(session: Path, **options: Any) -> None:
     """Write judgements, thresholds and accepted triples of a session."""
-    from actc.session.results import export_session
+    from actc.session.export import export_session
 
     for name in ("labels", "history", "thresholds", "accepted", "label_studio"):
         claim_output(options[name], inputs=(session,))
@@ -302,7 +302,7 @@ def export_command(session: Path, **options: Any) -> None:
 @click.option("--judge", is_flag=True, help="Machines' answers: head, relation, tail, judge, label or probability.")
 def import_command(session: Path, judgements: Path, **options: Any) -> None:
     """Bring judgements into a session: a table, JSON lines, or Label Studio's export."""
-    from actc.session.exchange import import_judgements
+    from actc.session.import_answers import import_judgements
 
     added, notes = import_judgements(session, judgements, **options)
     click.echo("\n".join([*notes, f"{added:,} new judgements are in {session}."]))
@@ -320,7 +320,7 @@ def report_command(source: Path, out: Path, json_out: Path | None) -> None:
     SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
     """
     from actc.cli.show_trust import print_report
-    from actc.session.examine import write_report
+    from actc.session.report import write_report
 
     claim_output(out, inputs=(source,))
     claim_output(json_out, inputs=(source, out))
@@ -361,15 +361,14 @@ def audit_command(
     answers show, about how many more are needed, and --out draws more.
     """
     from actc.decide.audit import StoppingRule
-    from actc.session.examine import audit_accepted, draw_audit
-    from actc.session.sought import sought_in
-    from actc.session.start_audit import find_audit
+    from actc.session.audit import audit_accepted, draw_audit, open_audit
+    from actc.session.cases import words_of
     from actc.session.status import picture
 
-    if (accepted / "judgements.sqlite").is_file() and labels is None:
-        with closing(find_audit(accepted, out, among=among, count=count, seed=seed, **goal)) as audit:
+    if (accepted / "session.sqlite").is_file() and labels is None:
+        with closing(open_audit(accepted, out, among=among, count=count, seed=seed, **goal)) as audit:
             settings = audit.settings
-            drawn = f"{settings.budget:,} of {settings.triples:,} {sought_in(settings).found}"
+            drawn = f"{settings.budget:,} of {settings.triples:,} {words_of(settings).found}"
             click.echo(f"{settings.title}: {drawn} are drawn to be judged.\n{picture(audit)['advice']}")
             click.echo(f"Judge them with: actc annotate {audit.folder}")
         return

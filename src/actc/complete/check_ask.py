@@ -22,8 +22,8 @@ from actc.evidence.steps import Limits
 from actc.evidence.table import Proposals, gather_evidence
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import WRONG_FACTS_METHOD, Pooled
+from actc.session.cases import invert_labels
 from actc.session.oracle import Oracle, ask_oracle
-from actc.session.sought import invert_labels
 
 MOST_ASKED = 900_000  # a session holds a million triples, of which 50,000 may be candidates
 EXPLAINED = 50_000  # the most doubtful facts, which have reasons: half a kilobyte each

@@ -29,11 +29,12 @@ from actc.graph.formats import as_table, find_ending, read_graph, write_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import without_literals
 from actc.methods.pooled.method import EVIDENCE_METHOD
-from actc.session import Session, Settings, start_session
-from actc.session.asking import Finished, Stage, annotate_command, no_stage, open_judged
-from actc.session.examine import name_things
-from actc.session.oracle import Listed
+from actc.session import Session
+from actc.session.oracle import FileOracle, Finished, Stage, annotate_command, no_stage, open_judged
 from actc.session.read_names import own_labels, try_names
+from actc.session.report import name_things
+from actc.session.settings import Settings
+from actc.session.start import create_session
 
 
 @documented("wrong")
@@ -65,7 +66,7 @@ def run_check(plan: RunConfig, stage: Stage = no_stage) -> Finished:
 def _check(plan: RunConfig, stage: Stage) -> Finished:
     whole = read_graph(plan.graph, base=plan.base)
     listed = (
-        Listed.read(plan.oracle, plan.base) if plan.oracle is not None and plan.budget else None
+        FileOracle.read(plan.oracle, plan.base) if plan.oracle is not None and plan.budget else None
     )  # before long work
     try_names(plan.names, plan.language)
     told = put_back(plan.out, plan.facts, plan.base) if plan.undo else []
@@ -75,7 +76,7 @@ def _check(plan: RunConfig, stage: Stage) -> Finished:
         oracle, rows = listed.judge(doubtful.facts)
         case = ask_about(doubtful.facts, oracle, rows, plan.budget, plan.demand, plan.seed)
     elif plan.budget and not session.exists() and not plan.undo:
-        return Finished((*left["notes"], *_start_session(plan, doubtful, session)))
+        return Finished((*left["notes"], *_create_session(plan, doubtful, session)))
     elif plan.budget and session.exists():
         opened = Session(session)
         (case,), early = open_judged(opened, plan.budget, plan.demand)
@@ -124,7 +125,7 @@ def find_doubts(plan: RunConfig, whole: Graph, stage: Stage) -> tuple[Doubtful, 
     return doubtful, left
 
 
-def _start_session(plan: RunConfig, doubtful: Doubtful, folder: Path) -> list[str]:
+def _create_session(plan: RunConfig, doubtful: Doubtful, folder: Path) -> list[str]:
     """Make a session of the facts, in which people are asked."""
     title = plan.graph.name.partition(".")[0]
     budget = min(plan.budget, len(doubtful.facts))
@@ -135,12 +136,12 @@ def _start_session(plan: RunConfig, doubtful: Doubtful, folder: Path) -> list[st
         title=title,
         precision=plan.precision,
         confidence=plan.confidence,
-        doubted=len(doubtful.facts),
+        n_facts=len(doubtful.facts),
     )
     reasons = doubtful.reasons.marked(np.arange(len(doubtful.facts)))
     shown = as_table(plan.graph, plan.base, plan.out)
     names = (*own_labels(plan.graph), *plan.names)
-    start_session(folder, plan.out / POOL, settings, names, shown, plan.language, reasons).close()
+    create_session(folder, plan.out / POOL, settings, names, shown, plan.language, reasons=reasons).close()
     return [
         f"{len(doubtful.facts):,} facts may be asked about: the most doubtful ones, and some of every relation.",
         f"Judge {budget:,} of them, whether each is true: {annotate_command(folder)}",

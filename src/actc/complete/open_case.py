@@ -17,8 +17,7 @@ from actc.decide.case import Case
 from actc.decide.classes import relation_mask
 from actc.decide.list_test import Demand
 from actc.session import Session
-from actc.session.find_case import Opened, session_case
-from actc.session.sought import parts_of
+from actc.session.cases import Opened, parts_of, session_case
 
 CANDIDATES, CHECK = "candidates.parquet", "check"
 """What may be missing; the folder within that of a completion in which wrong facts are sought."""

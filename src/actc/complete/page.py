@@ -14,8 +14,8 @@ from actc.data.triples import IntArray, encode_columns
 from actc.decide.case import Case
 from actc.decide.report import PageContext, Question, make_report, write_page
 from actc.evidence.reasons import Reasons
-from actc.session.examine import name_things
-from actc.session.find_case import Opened
+from actc.session.cases import Opened
+from actc.session.report import name_things
 
 PAGE = "report.html"
 MOST_SHOWN = 10

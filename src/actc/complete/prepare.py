@@ -36,7 +36,7 @@ from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import without_literals
 from actc.methods.pooled.method import EVIDENCE_METHOD
-from actc.session.asking import Stage
+from actc.session.oracle import Stage
 
 PLAIN_METHOD = "pooled"
 

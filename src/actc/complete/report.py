@@ -36,7 +36,7 @@ from actc.evidence.reasons import Reasons
 from actc.graph.formats import FORMATS, find_format, write_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base
-from actc.session.find_case import Opened
+from actc.session.cases import Opened
 
 NOBODY = Answers()
 MOST_EXAMPLES = 10

@@ -47,13 +47,24 @@ from actc.errors import FileError, OptionError
 from actc.graph.formats import as_table, find_ending, read_graph
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import WRONG_FACTS_METHOD
-from actc.session import Session, Settings, start_session
-from actc.session.asking import Finished, Stage, annotate_command, count_said, no_stage, open_judged
-from actc.session.examine import name_things
-from actc.session.find_case import Opened
-from actc.session.oracle import Listed, Oracle, ask_oracle, split_pool
+from actc.session import Session
+from actc.session.cases import Opened, invert_labels
+from actc.session.oracle import (
+    FileOracle,
+    Finished,
+    Oracle,
+    Stage,
+    annotate_command,
+    ask_oracle,
+    no_stage,
+    open_judged,
+    session_state,
+    split_pool,
+)
 from actc.session.read_names import own_labels, try_names
-from actc.session.sought import invert_labels
+from actc.session.report import name_things
+from actc.session.settings import Settings
+from actc.session.start import create_session
 
 
 @documented("missing")
@@ -88,7 +99,7 @@ def _complete(plan: RunConfig, stage: Stage) -> Finished:
         return Finished((f"Nothing is new since the last run: {plan.out} stays as it is.",))
     whole = read_graph(plan.graph, base=plan.base)
     rules = constraints_from(plan.constraints, whole, plan.base).used  # refused before long work, like the oracle
-    oracle = None if plan.oracle is None else Listed.read(plan.oracle, plan.base)
+    oracle = None if plan.oracle is None else FileOracle.read(plan.oracle, plan.base)
     try_names(plan.names, plan.language)
     notes = put_back(plan.out, plan.facts, plan.base) if plan.undo else []
     ready, session = prepare(plan, whole, stage), plan.out / "session"
@@ -96,7 +107,7 @@ def _complete(plan: RunConfig, stage: Stage) -> Finished:
     notes += [*ready.left["notes"], *rules.notes]
     if plan.oracle is None and plan.budget > 0:
         if not session.exists():
-            told = _start_session(plan, ready, session, rules, whole, doubts)
+            told = _create_session(plan, ready, session, rules, whole, doubts)
             _note_state(plan)
             return Finished((*notes, *told))
         opened, wrong, told = _open_session(session, plan, ready)
@@ -164,9 +175,9 @@ def _state(plan: RunConfig, session: Session | None = None) -> dict[str, Any]:
         return plan.wishes
     words = {"words": fingerprint(plan.out / ANSWERS) if (plan.out / ANSWERS).exists() else None}
     if session is not None:
-        return {**plan.wishes, **words, "said": count_said(session)}
+        return {**plan.wishes, **words, "said": session_state(session)}
     with closing(Session(folder)) as opened:
-        return {**plan.wishes, **words, "said": count_said(opened)}
+        return {**plan.wishes, **words, "said": session_state(opened)}
 
 
 def _said_in(opened: Opened, wrong: Case | None) -> Answers:
@@ -178,7 +189,7 @@ def _said_in(opened: Opened, wrong: Case | None) -> Answers:
     return every if wrong is None else every.plus(replace(rest, rows=rest.rows - len(pool)).about(wrong.pool))
 
 
-def _called_true(oracle: Listed | None, candidates: Triples, graph: Graph) -> tuple[Answers, list[str]]:
+def _called_true(oracle: FileOracle | None, candidates: Triples, graph: Graph) -> tuple[Answers, list[str]]:
     """Return what an oracle with labels calls true though nobody proposed it; say which labels are about candidates."""
     if oracle is None or oracle.answers is None:
         return Answers(), []
@@ -199,7 +210,7 @@ def _compare(folder: Path, earlier: Earlier, case: Case, graph: Graph, words: An
 
 
 def _ask_oracle(
-    plan: RunConfig, listed: Listed | None, ready: Ready, rules: Constraints, doubts: Doubtful | None
+    plan: RunConfig, listed: FileOracle | None, ready: Ready, rules: Constraints, doubts: Doubtful | None
 ) -> tuple[Opened, Case | None, list[str]]:
     """Ask the oracle about candidates and, with half of the budget, about doubtful facts; open the cases of both."""
     rows, oracle, told = np.arange(len(ready.candidates)), cast(Oracle, _nobody), list[str]()
@@ -252,7 +263,9 @@ def _keep_asked(folder: Path, earlier: Answers, case: Case, wrong: Case | None) 
     keep_answers(folder, now=every.plus(case.annotations.about(case.pool)))
 
 
-def _ask_about_facts(plan: RunConfig, listed: Listed, doubts: Doubtful, budget: int) -> tuple[Case | None, list[str]]:
+def _ask_about_facts(
+    plan: RunConfig, listed: FileOracle, doubts: Doubtful, budget: int
+) -> tuple[Case | None, list[str]]:
     """Ask the oracle about doubtful facts, if it can judge any."""
     try:
         oracle, rows = listed.judge(doubts.facts)
@@ -262,7 +275,7 @@ def _ask_about_facts(plan: RunConfig, listed: Listed, doubts: Doubtful, budget: 
     return ask_about(doubts.facts, oracle, rows, budget, demand, plan.seed), []
 
 
-def _start_session(
+def _create_session(
     plan: RunConfig, ready: Ready, folder: Path, rules: Constraints, graph: Graph, doubts: Doubtful | None
 ) -> list[str]:
     """Split off the calibration pool and make a session of it, and of doubtful facts, in which people are asked."""
@@ -276,7 +289,7 @@ def _start_session(
         reasons = [*(reasons or [()] * len(rows)), *doubts.reasons.marked(np.arange(len(doubts.facts)))]
     write_scored(path, asked)
     title = plan.graph.name.partition(".")[0]
-    budget, doubted = min(plan.budget + len(said), len(asked)), len(asked) - len(rows)
+    budget, n_facts = min(plan.budget + len(said), len(asked)), len(asked) - len(rows)
     settings = Settings(
         ready.method(plan),
         budget,
@@ -284,7 +297,7 @@ def _start_session(
         title=title,
         precision=plan.precision,
         confidence=plan.confidence,
-        doubted=doubted,
+        n_facts=n_facts,
         candidates=len(ready.candidates),
     )
     known = None if ready.known is None else plan.out / "known.parquet"
@@ -293,13 +306,13 @@ def _start_session(
     if doubts is not None:
         facts = ready.earlier.about_facts(doubts.facts)
         said = said.plus(replace(facts, rows=facts.rows + len(rows)))
-    start_session(
+    create_session(
         folder, path, settings, (*own_labels(plan.graph), *plan.names), shown, plan.language,
-        reasons=reasons, constraints=given, facts=there, said=said, people=ready.earlier.session,
+        reasons=reasons, constraints=given, facts=there, answers=said, people=ready.earlier.session,
     ).close()  # fmt: skip
     return [
         f"{len(ready.candidates):,} candidates, of which {len(rows):,} may be asked about"
-        + (f", and {settings.doubted:,} doubtful facts." if settings.doubted else "."),
+        + (f", and {settings.n_facts:,} doubtful facts." if settings.n_facts else "."),
         *([f"{len(said):,} earlier answers are about these, and are used again."] if len(said) else []),
         f"Judge {settings.budget - len(said):,} of them: {annotate_command(folder)}",
         "Then give the same command again: it decides, and writes the new graph.",
@@ -312,7 +325,7 @@ def _open_session(folder: Path, plan: RunConfig, ready: Ready) -> tuple[Opened, 
     method, wanted = session.settings.method, ready.method(plan)
     if method != wanted:
         raise OptionError(f"{folder} asks for {method}, not for {wanted}; give --method {method}, or a new --out.")
-    if (session.settings.doubted > 0) != plan.check:
+    if (session.settings.n_facts > 0) != plan.check:
         raise OptionError(f"{folder} was begun {'without' if plan.check else 'with'} --check; give a new --out.")
     rows = ready.candidates.rows_of(ready.earlier.answers.triples)
     (case, *wrong), early = open_judged(session, plan.budget, plan.demand, int((rows >= 0).sum()))

@@ -281,7 +281,7 @@ def try_to_lock(file: IO[str]) -> bool | None:
 LEAST_FREE = 1 << 20
 SQLITE = b"SQLite format 3\0"
 SESSION_FILES = (
-    "judgements.", "names.sqlite", "judges.sqlite",
+    "session.sqlite",
     "pool.parquet", "known.parquet", "secret",
 )  # fmt: skip
 
@@ -345,4 +345,4 @@ def _refuse_session_files(path: Path) -> None:
 
 
 def _is_session(folder: Path) -> bool:
-    return (folder / "judgements.sqlite").exists()
+    return (folder / "session.sqlite").exists()

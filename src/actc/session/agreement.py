@@ -1,11 +1,12 @@
 """Several people's answers to one triple: the label that they become, and how far people, and judges, agree.
 
-The label is that of the majority; the owner's decision overrules all other answers. A triple whose answers balance
-exactly has no label until somebody breaks the tie. Models of how often each person is right agree no more with experts
+The label is that of the majority; the owner's answer overrules all others. A triple whose answers balance exactly has
+no label until somebody breaks the tie. Models of how often each person is right agree no more with experts
 (`benchmarks/real/people.csv`).
 
-Only triples that several people judged say anything about agreement; with 200 people and 50,000 answers that is a small
-table of a few counts for each pair of people, however many triples there are.
+Votes are an array of shape (V, 4), oldest first: the triple, the annotator, the label (1 or 0), and 1 where it is the
+owner's answer. Only triples that several people judged are evidence of agreement; of 50,000 answers of 200 people that
+is a small table with a few counts for each pair of people.
 """
 
 from __future__ import annotations
@@ -18,48 +19,23 @@ from actc.data.answers import Annotations
 from actc.data.triples import BoolArray, FloatArray, IntArray
 
 
-@dataclass(frozen=True, eq=False)
-class Votes:
-    """Standing answers, true or false, oldest first.
-
-    Parameters
-    ----------
-    triples, annotators : int array of shape (V,)
-        Who judged which row of the pool; no pair twice.
-    labels : bool array of shape (V,)
-        What they said.
-    final : bool array of shape (V,)
-        True for the owner's decision, which overrules all other answers.
-    """
-
-    triples: IntArray
-    annotators: IntArray
-    labels: BoolArray
-    final: BoolArray
-
-    def __len__(self) -> int:
-        return len(self.triples)
-
-    def shared(self) -> Votes:
-        """Return the answers to triples that have several."""
-        place, counts = np.unique(self.triples, return_inverse=True, return_counts=True)[1:]
-        return self.take(counts[place] > 1)
-
-    def take(self, which: BoolArray) -> Votes:
-        """Return some of them."""
-        return Votes(self.triples[which], self.annotators[which], self.labels[which], self.final[which])
-
-
-def combine(votes: Votes) -> Annotations:
+def combine(votes: IntArray) -> Annotations:
     """Return one label per triple, by majority, in the order in which triples were first judged."""
     if not len(votes):
         return Annotations()
-    triples, first, place = np.unique(votes.triples, return_index=True, return_inverse=True)
-    leaning = np.bincount(place, np.where(votes.labels, 1.0, -1.0), minlength=len(triples))
-    leaning[place[votes.final]] = np.where(votes.labels[votes.final], np.inf, -np.inf)
+    triples, first, place = np.unique(votes[:, 0], return_index=True, return_inverse=True)
+    sides, final = 2 * votes[:, 2] - 1, votes[:, 3] == 1
+    balance = np.bincount(place, sides, minlength=len(triples))
+    balance[place[final]] = np.inf * sides[final]
     order = np.argsort(first)
-    order = order[leaning[order] != 0]
-    return Annotations(triples[order], leaning[order] > 0)
+    order = order[balance[order] != 0]
+    return Annotations(triples[order], balance[order] > 0)
+
+
+def shared_votes(votes: IntArray) -> IntArray:
+    """Return the votes on triples that have several."""
+    place, counts = np.unique(votes[:, 0], return_inverse=True, return_counts=True)[1:]
+    return votes[counts[place] > 1]
 
 
 def cohen_kappa(both: FloatArray, first: FloatArray, second: FloatArray, together: FloatArray) -> FloatArray:
@@ -78,27 +54,14 @@ def cohen_kappa(both: FloatArray, first: FloatArray, second: FloatArray, togethe
         return np.where(expected == 1, np.nan, (observed - expected) / (1 - expected))
 
 
-def fleiss_kappa(counts: FloatArray, true: FloatArray) -> float:
-    """Return Fleiss' kappa over triples that at least two annotators rated; NaN where it is not defined.
-
-    The number of annotators may differ from triple to triple: each triple's agreement is that of its own pairs.
+def krippendorff_alpha(counts: FloatArray, true: FloatArray) -> float:
+    """Return Krippendorff's alpha for two categories; NaN where it is not defined.
 
     Parameters
     ----------
     counts, true : float array of shape (T,)
-        How many rated each triple, at least two; how many of them called it true.
+        How many annotators rated each triple, at least two; how many of them called it true.
     """
-    if not len(counts):
-        return float("nan")
-    false = counts - true
-    observed = float(((true * (true - 1) + false * (false - 1)) / (counts * (counts - 1))).mean())
-    share = float(true.sum() / counts.sum())
-    expected = share**2 + (1 - share) ** 2
-    return float("nan") if expected == 1 else (observed - expected) / (1 - expected)
-
-
-def krippendorff_alpha(counts: FloatArray, true: FloatArray) -> float:
-    """Return Krippendorff's alpha for two categories, of the same counts; NaN where it is not defined."""
     total = int(counts.sum())
     if total < 2:
         return float("nan")
@@ -115,36 +78,36 @@ class Agreement:
     ----------
     shared : int
         Triples that at least two annotators rated.
-    fleiss, krippendorff : float
+    krippendorff : float
         Over all annotators; NaN where not defined.
     pairs : dict
         Cohen's kappa by pair of annotator ids, where both rated something.
     """
 
     shared: int
-    fleiss: float
     krippendorff: float
     pairs: dict[tuple[int, int], float]
 
 
-def measure_agreement(votes: Votes) -> Agreement:
-    """Compare every annotator with every other; the owner's decisions are no ratings."""
-    votes = votes.take(~votes.final).shared()
-    place = np.unique(votes.triples, return_inverse=True)[1]
+def measure_agreement(votes: IntArray) -> Agreement:
+    """Compare every annotator with every other; the owner's answers are no ratings."""
+    votes = shared_votes(votes[votes[:, 3] == 0])
+    if not len(votes):
+        return Agreement(0, float("nan"), {})
+    place = np.unique(votes[:, 0], return_inverse=True)[1]
     counts = np.bincount(place).astype(np.float64)
-    true = np.bincount(place, votes.labels.astype(np.float64), minlength=len(counts)).astype(np.float64)
-    pairs = _compare_pairs(votes, place) if len(votes) else {}
-    return Agreement(len(counts), fleiss_kappa(counts, true), krippendorff_alpha(counts, true), pairs)
+    true = np.bincount(place, votes[:, 2].astype(np.float64)).astype(np.float64)
+    return Agreement(len(counts), krippendorff_alpha(counts, true), _compare_pairs(votes, place))
 
 
-def _compare_pairs(votes: Votes, place: IntArray) -> dict[tuple[int, int], float]:
+def _compare_pairs(votes: IntArray, place: IntArray) -> dict[tuple[int, int], float]:
     """Return Cohen's kappa of each pair of annotators who rated a triple in common."""
     from scipy.sparse import csr_array
 
-    ids, who = np.unique(votes.annotators, return_inverse=True)
+    ids, who = np.unique(votes[:, 1], return_inverse=True)
     shape = (int(place.max()) + 1, len(ids))
     rated = csr_array((np.ones(len(place)), (place, who)), shape=shape)
-    true = csr_array((votes.labels.astype(np.float64), (place, who)), shape=shape)
+    true = csr_array((votes[:, 2].astype(np.float64), (place, who)), shape=shape)
     both = (rated.T @ rated).tocoo()
     first, second = both.coords
     once = first < second
@@ -158,30 +121,29 @@ def _compare_pairs(votes: Votes, place: IntArray) -> dict[tuple[int, int], float
 
 @dataclass(frozen=True)
 class Reliability:
-    """How often somebody says what people said.
+    """How often somebody agrees with other people.
 
     Parameters
     ----------
     compared : int
         Triples judged by both.
     right, low, high : float
-        The share of equal answers with its 90 % interval (Beta posterior, uniform prior); NaN where none is compared.
+        The share of equal answers with its 90% interval (Beta posterior, uniform prior); NaN where none is compared.
     """
 
-    compared: int
-    right: float
-    low: float
-    high: float
+    compared: int = 0
+    right: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
 
 
-def measure_reliability(said: Annotations, people: Annotations) -> Reliability:
-    """Compare answers with the labels that people gave to the same triples."""
+def measure_reliability(rows: IntArray, labels: BoolArray, people: Annotations) -> Reliability:
+    """Compare somebody's labels of some rows with the labels that people gave to the same rows."""
     from scipy.special import betaincinv  # not scipy.stats, which takes a second to load
 
-    _, mine, theirs = np.intersect1d(said.rows, people.rows, assume_unique=True, return_indices=True)
-    a, b = said.labels[mine], people.labels[theirs]
-    if not len(a):
-        return Reliability(0, np.nan, np.nan, np.nan)
-    right = int((a == b).sum())
-    low, high = betaincinv(right + 1, len(a) - right + 1, [0.05, 0.95])
-    return Reliability(len(a), right / len(a), float(low), float(high))
+    _, mine, theirs = np.intersect1d(rows, people.rows, assume_unique=True, return_indices=True)
+    if not len(mine):
+        return Reliability()
+    right = int((labels[mine] == people.labels[theirs]).sum())
+    low, high = betaincinv(right + 1, len(mine) - right + 1, [0.05, 0.95])
+    return Reliability(len(mine), right / len(mine), float(low), float(high))

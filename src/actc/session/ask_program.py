@@ -8,15 +8,14 @@ import subprocess
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Any
 
 from actc.errors import ActcError, OptionError
-from actc.session.replies import NO_ANSWER, Question, Reply, read_reply
+from actc.session.questions import Question, Reply, read_reply
 
-MOST_SENSELESS, MOST_LINE = 1000, 1_000_000
+MOST_UNREADABLE, MOST_LINE = 1000, 1_000_000
 """Lines in a row that answer nothing, after which a program is ended; the longest line."""
 GOODBYE_SECONDS = 10.0
-"""How long a program that closed its output may still take to read what it is told."""
+"""How long a program that closed its output may still take to read its input."""
 
 
 def split_command(command: str) -> list[str]:
@@ -33,68 +32,64 @@ def split_command(command: str) -> list[str]:
 def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Question, Reply]]:
     """Put questions to a program, one JSON object a line, and read its replies, in whichever order they come.
 
-    A reply is an object with ``triple`` and ``said``, and ``probability`` and ``reason`` if it likes. A line that
-    makes no sense, or speaks of a triple that is not open, counts for nothing; a program that writes such lines and
-    nothing else is ended. No shell interprets the command.
+    A reply is an object with ``triple`` and ``answer``, and optionally ``probability`` and ``reason``. A line that
+    cannot be read, or is about a triple that is not open, does not count; a program that writes only such lines is
+    ended. No shell interprets the command.
     """
-    words, waiting, failed = split_command(command), dict[int | None, Question](), list[Exception]()
+    words, waiting, errors = split_command(command), dict[int, Question](), list[Exception]()
     try:
         process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise ActcError(f"The program {words[0]!r} cannot be started: {why}.") from None
+    assert process.stdin is not None
+    assert process.stdout is not None
+    stdin = process.stdin
+
+    def feed() -> None:
+        try:
+            for question in questions:
+                waiting[question.triple] = question
+                try:
+                    stdin.write(json.dumps(question.fields, ensure_ascii=False).encode() + b"\n")
+                    stdin.flush()
+                except (OSError, ValueError):  # the program closed its input; its answers count
+                    break
+        except Exception as error:  # a question cannot be made: raised once all replies are stored
+            errors.append(error)
+        finally:
+            with suppress(OSError, ValueError):  # what it did not read cannot be written any more
+                stdin.close()
+
     with process:
-        feeder = threading.Thread(target=_feed, args=(process.stdin, questions, waiting, failed), daemon=True)
+        feeder = threading.Thread(target=feed, daemon=True)
         feeder.start()
         try:
-            senseless = 0
-            while senseless < MOST_SENSELESS and (line := process.stdout.readline(MOST_LINE)):  # type: ignore[union-attr]
-                triple, reply = _read_line(line)
-                senseless += 1
+            unreadable = 0
+            while unreadable < MOST_UNREADABLE and (line := process.stdout.readline(MOST_LINE)):
+                unreadable += 1
+                try:
+                    content = json.loads(line)
+                    triple, reply = int(content["triple"]), read_reply(content)
+                except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+                    continue
                 if triple in waiting:
-                    senseless = 0
+                    unreadable = 0
                     yield waiting.pop(triple), reply
-            if senseless >= MOST_SENSELESS:
+            if unreadable >= MOST_UNREADABLE:
                 raise ActcError(
-                    f"The program {words[0]!r} wrote {senseless:,} lines that answer no question, and was ended; what "
-                    "it said before that is kept."
+                    f"The program {words[0]!r} wrote {unreadable:,} lines that answer no question, and was ended; its "
+                    "answers before that are stored."
                 )
-        except BaseException:  # whoever asked is not there any more
+        except BaseException:  # nobody reads the replies any more
             process.kill()
             raise
         finally:
             feeder.join(GOODBYE_SECONDS)
-            if feeder.is_alive():  # it says nothing any more, and does not listen
+            if feeder.is_alive():  # it writes nothing any more, and does not read
                 process.kill()
                 feeder.join()
-    if failed:
-        raise failed[0]
+    if errors:
+        raise errors[0]
     if process.returncode:
-        raise ActcError(f"The program ended with code {process.returncode}; what it said before that is kept.")
-
-
-def _feed(
-    stdin: Any, questions: Iterable[Question], waiting: dict[int | None, Question], failed: list[Exception]
-) -> None:
-    try:
-        for question in questions:
-            waiting[question.triple] = question
-            line = json.dumps(question.told, ensure_ascii=False).encode() + b"\n"
-            try:
-                stdin.write(line)
-                stdin.flush()
-            except (OSError, ValueError):  # the program closed its input; what it said counts
-                break
-    except Exception as error:  # a question cannot be made: whoever asked is told, once what was said is kept
-        failed.append(error)
-    finally:
-        with suppress(OSError, ValueError):  # what it did not read cannot be written any more
-            stdin.close()
-
-
-def _read_line(line: bytes) -> tuple[int | None, Reply]:
-    try:
-        told = json.loads(line)
-        return int(told["triple"]), read_reply(told)
-    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
-        return None, NO_ANSWER
+        raise ActcError(f"The program ended with code {process.returncode}; its answers before that are stored.")

@@ -9,18 +9,17 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
-from actc.session.ask import Task
-from actc.session.names import SOURCE, Named, Names
-from actc.session.texts import reasons_of
+from actc.session.lease_queue import Task
+from actc.session.names import SOURCE, Name, Names
 
 MOST_KNOWN = 6
 MOST_EXAMPLES = 3
 MOST_FACTS = 4
 MOST_REASONS = 3
 MOST_HINT = 40
-"""Characters behind a name that tell it from a namesake."""
+"""Characters behind a name that distinguish it from a namesake."""
 AGAINST = "against: "
-SLOT = re.compile(r"\{(head|tail)\}")
+SLOT = re.compile(r"\{(head|relation|tail)\}")
 
 
 def make_cards(names: Names, tasks: Sequence[Task], show_score: bool, when: str) -> list[dict[str, Any]]:
@@ -28,62 +27,58 @@ def make_cards(names: Names, tasks: Sequence[Task], show_score: bool, when: str)
     cards = [make_card(names, task, show_score) for task in tasks]
     if when == "never":
         return cards
-    found = reasons_of(names, [task.triple for task in tasks])
-    return [card | _reasons(said, when) for card, said in zip(cards, found, strict=True)]
-
-
-def _reasons(said: Sequence[str], when: str) -> dict[str, Any]:
-    """Return the strongest reasons, each with which way it speaks; nothing where there are none."""
-    parts = [(not text.startswith(AGAINST), text.removeprefix(AGAINST)) for text in said[:MOST_REASONS]]
-    return {"reasons": [{"for": speaks_for, "text": text} for speaks_for, text in parts], "when": when} if said else {}
+    for card, texts in zip(cards, names.reasons([task.triple for task in tasks]), strict=True):
+        if texts:
+            strongest = texts[:MOST_REASONS]
+            card["when"] = when
+            card["reasons"] = [
+                {"for": not text.startswith(AGAINST), "text": text.removeprefix(AGAINST)} for text in strongest
+            ]
+    return cards
 
 
 def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, Any]:
     """Return everything that a page or a terminal shows of a triple, as plain text.
 
-    Nothing in it tells a hidden repeat or a shared triple from any other, and what the model thinks is only there if
-    it should be seen.
+    A repeat or a shared triple looks like any other, and the score and the probability are there only if people
+    should see them.
     """
     known = names.known_tails(task.head, task.relation, MOST_KNOWN + 2)
-    known = [tail for tail in known if tail != task.tail]  # a fact that is doubted does not speak for itself
+    known = [tail for tail in known if tail != task.tail]  # a doubtful fact is no evidence for itself
     examples = names.examples(task.relation, task.head, task.tail, MOST_EXAMPLES)
     facts = [names.facts(entity, task.relation, MOST_FACTS) for entity in (task.head, task.tail)]
-    said = [(task.head, task.relation, task.tail), *((h, task.relation, t) for h, t in examples), *facts[0], *facts[1]]
-    entities = dict.fromkeys([*(end for h, _, t in said for end in (h, t)), *known])
-    named = tell_apart(map(names.of, entities))
+    ends = [(task.head, task.tail), *examples, *((head, tail) for side in facts for head, _, tail in side)]
+    entities = dict.fromkeys([*(end for pair in ends for end in pair), *known])
+    named = disambiguate(map(names.of, entities))
 
-    def say(head: str, relation: str, tail: str) -> list[dict[str, str]]:
+    def write(head: str, relation: str, tail: str) -> list[dict[str, str]]:
         return sentence(named[head], names.of(relation), named[tail])
 
     card = {
         "triple": task.triple,
-        "sentence": say(task.head, task.relation, task.tail),
-        "head": describe(named[task.head], names.link),
-        "relation": describe(names.of(task.relation)),
-        "tail": describe(named[task.tail], names.link),
+        "sentence": write(task.head, task.relation, task.tail),
+        "head": _describe(named[task.head], names.link),
+        "relation": _describe(names.of(task.relation)),
+        "tail": _describe(named[task.tail], names.link),
         "known": [named[other].name for other in known[:MOST_KNOWN]],
         "more_known": len(known) > MOST_KNOWN,
-        "examples": [say(h, task.relation, t) for h, t in examples],
-        "head_facts": [say(*fact) for fact in facts[0]],
-        "tail_facts": [say(*fact) for fact in facts[1]],
+        "examples": [write(head, task.relation, tail) for head, tail in examples],
+        "head_facts": [write(*fact) for fact in facts[0]],
+        "tail_facts": [write(*fact) for fact in facts[1]],
         "why": task.reason,
         "source": names.texts(SOURCE, [task.triple])[0],
     }
     if show_score:
-        card |= {"score": task.score, "probability": task.probability, "belief": _say_belief(task)}
+        p = "" if task.probability is None else f"; probability of being true: {task.probability:.0%}"
+        belief = f"Score of the model: {task.score:.4g}{p}."
+        card |= {"score": task.score, "probability": task.probability, "belief": belief}
     return card
 
 
-def _say_belief(task: Task) -> str:
-    """Say what the model thinks of a triple."""
-    likely = "" if task.probability is None else f", which it takes for {task.probability:.0%} likely to be true"
-    return f"The model gave it a score of {task.score:.4g}{likely}."
-
-
-def tell_apart(entities: Iterable[Named]) -> dict[str, Named]:
+def disambiguate(entities: Iterable[Name]) -> dict[str, Name]:
     """Return entities by their ids, with a few words behind each name that two of them share."""
     found = {one.id: one for one in entities}
-    things = [one for one in found.values() if not one.id.startswith('"')]  # a text is nobody's namesake
+    things = [one for one in found.values() if not one.id.startswith('"')]  # a literal is nobody's namesake
     shared = Counter(one.name for one in things)
     hints = {one.id: _hint(one) for one in things if shared[one.name] > 1}
     hint_counts = Counter((found[key].name, hint) for key, hint in hints.items())
@@ -93,26 +88,26 @@ def tell_apart(entities: Iterable[Named]) -> dict[str, Named]:
     return found
 
 
-def _hint(named: Named) -> str:
-    """Return what tells an entity from a namesake: the beginning of its description, its types, or its id."""
+def _hint(named: Name) -> str:
+    """Return a few words that distinguish an entity from a namesake: of its description, its types, or its id."""
     text = re.split(r" \(|[;:]", named.description or named.types)[0].strip() or named.id
     return text if len(text) <= MOST_HINT else f"{text[:MOST_HINT].rsplit(' ', 1)[0]}…"
 
 
-def sentence(head: Named, relation: Named, tail: Named) -> list[dict[str, str]]:
+def sentence(head: Name, relation: Name, tail: Name) -> list[dict[str, str]]:
     """Return a triple as parts of a sentence, spaces and all; parts that name something have a ``role``.
 
-    Two ends of the same name are told apart.
+    Two ends of the same name are disambiguated.
     """
     if head.name == tail.name:
-        apart = tell_apart([head, tail])
+        apart = disambiguate([head, tail])
         head, tail = apart[head.id], apart[tail.id]
-    if not ("{head}" in relation.template and "{tail}" in relation.template):
-        space = {"text": " "}
-        return [_slot("head", head), space, _slot("relation", relation), space, _slot("tail", tail)]
-    named = {"head": head, "tail": tail}
-    parts = SLOT.split(relation.template)
-    return [_slot(part, named[part]) if place % 2 else {"text": part} for place, part in enumerate(parts) if part]
+    written = "{head}" in relation.template and "{tail}" in relation.template
+    parts = SLOT.split(relation.template if written else "{head} {relation} {tail}")
+    named = {"head": head.name, "relation": relation.name, "tail": tail.name}
+    return [
+        {"role": part, "text": named[part]} if place % 2 else {"text": part} for place, part in enumerate(parts) if part
+    ]
 
 
 def plain(parts: list[dict[str, str]]) -> str:
@@ -120,8 +115,8 @@ def plain(parts: list[dict[str, str]]) -> str:
     return " ".join("".join(part["text"] for part in parts).split())
 
 
-def describe(named: Named, template: str = "") -> dict[str, str]:
-    """Return what a card says about an entity or a relation."""
+def _describe(named: Name, template: str = "") -> dict[str, str]:
+    """Return the description of an entity or a relation on a card."""
     described = {"id": named.id, "name": named.name, "description": named.description, "types": named.types}
     link = link_of(named.id, template)
     return described | ({"link": link} if link else {})
@@ -144,7 +139,3 @@ def link_of(identifier: str, template: str = "") -> str:
     if re.fullmatch(r"/[mg]/[0-9a-z_]{1,20}", identifier):  # Freebase is gone; Wikidata knows its ids (P646)
         return f"https://www.wikidata.org/w/index.php?search=haswbstatement:P646={identifier}"
     return ""
-
-
-def _slot(role: str, named: Named) -> dict[str, str]:
-    return {"role": role, "text": named.name}

@@ -1,57 +1,50 @@
-"""What a person needs to judge a triple: names, descriptions, sentences, and what the graph already says.
+"""What a person needs to judge a triple: names, descriptions, the graph's triples, and texts of candidates.
 
-Everything is looked up by id in a SQLite file made at the start, so that a graph of any size costs a running session no
-memory. Names may be added later; whoever has the file open sees them with the next card.
+Everything is looked up by id in the session's file, so that a graph of any size costs a running session no memory.
+Names may be added later; whoever has the file open sees them with the next card.
+
+Texts of a candidate are of two kinds: the text that it was taken from, and reasons why it may be true or false. Reasons
+are a JSON list of short texts, the strongest first; evidence against begins with "against: ". Ids stand in double
+brackets, ``[[Q42]]``, and are replaced by names when they are read, so that names that were added later show too.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 import zlib
-from collections.abc import Container, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from actc.data.files import read_triples
+from actc.data.database import open_database
+from actc.data.files import TRIPLE, Layout, find_layout, read_triples, require, with_columns
+from actc.data.triples import ScoredTriples, encode_columns
 from actc.errors import FileError
-from actc.session.read_names import NAME_COLUMNS, NAMING, RDF_FORMATS, ending, read_names
-from actc.session.store import Connections
+from actc.session.read_names import JSON_FORMATS, NAME_COLUMNS, NAMING, RDF_FORMATS, ending, read_names
+from actc.session.store import Store
 
-VERSION = 2
-FILE = "names.sqlite"
-REASONS, SOURCE = "reasons", "source"  # kinds of texts
-SCHEMA = f"""
-    CREATE TABLE name (
-        id TEXT PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, types TEXT NOT NULL, template TEXT NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE known (
-        relation TEXT NOT NULL, head TEXT NOT NULL, tail TEXT NOT NULL, place INTEGER NOT NULL,
-        PRIMARY KEY (relation, head, tail)
-    ) WITHOUT ROWID;
-    CREATE TABLE text (                  -- texts that lie beside a candidate: its row in the pool, and the text
-        kind TEXT NOT NULL, triple INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (kind, triple)
-    );
-    PRAGMA user_version = {VERSION};
-"""
+REASONS, SOURCE = "reasons", "source"
+"""The kinds of texts; a table with a column called as the second brings texts."""
 # Made after the triples are in, which is several times quicker. SQLite puts the primary key after the columns named.
-INDEXES = """
-    CREATE INDEX known_head ON known (head);
-    CREATE INDEX known_tail ON known (tail);
-    CREATE INDEX known_place ON known (relation, place);
-"""
-MOST_PLACES = 2**32
-LOOKED_AT = 24
+INDEXES = (
+    "CREATE INDEX known_head ON known (head)",
+    "CREATE INDEX known_tail ON known (tail)",
+    "CREATE INDEX known_place ON known (relation, place)",
+)
+MOST_TEXT = 4000
+"""Characters of one text that are stored."""
+COMPARED = 24
 """Known triples of a relation among which the most alike are looked for."""
 MOST_OF_ONE = 200
 """Facts of one entity that are looked at: some have millions."""
 
 
 @dataclass(frozen=True)
-class Named:
+class Name:
     """An entity or a relation as people know it.
 
     Parameters
@@ -70,44 +63,36 @@ class Named:
 
 
 class Names:
-    """Look-ups in the file that :func:`write_names` made; for use by any thread.
+    """Look-ups of names, known triples and texts; for use by any thread.
 
     Parameters
     ----------
-    path : Path
-        The file.
+    store : Store
     link : str
-        The address of an entity, with ``{id}`` in it; empty where ids alone tell.
+        The address of an entity, with ``{id}`` in it; empty for Wikidata's ids.
     """
 
-    def __init__(self, path: Path, link: str = "") -> None:
-        if not path.is_file():
-            raise FileError(f"{path}: there is no such file; the session is incomplete.")
-        self.path, self.link = path, link
-        self._connections = Connections(path, lambda connection: None, writing=False)
-        version = self._rows("PRAGMA user_version")[0][0]
-        if version != VERSION:
-            raise FileError(f"{path}: names of format {version}; this actc reads {VERSION}. Start the session anew.")
-
-    def close(self) -> None:
-        """Close the file."""
-        self._connections.close()
+    def __init__(self, store: Store, link: str = "") -> None:
+        self.store, self.link = store, link
 
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        with self._connections.borrow() as connection:
-            try:
-                return connection.execute(sql, values).fetchall()
-            except sqlite3.DatabaseError as error:
-                raise FileError(f"{self.path}: the names are damaged ({error}); start the session anew.") from None
+        try:
+            return self.store.rows(sql, values)
+        except sqlite3.DatabaseError as error:
+            raise FileError(f"{self.store.path}: the names are damaged ({error}); start the session anew.") from None
 
-    def of(self, identifier: str) -> Named:
+    @property
+    def version(self) -> int:
+        """A number that changes with every change of names and texts."""
+        return int(self._rows("SELECT names FROM total")[0][0])
+
+    def of(self, identifier: str) -> Name:
         """Return what is known about an entity or a relation."""
-        columns = ", ".join(NAME_COLUMNS)
-        rows = self._rows(f"SELECT {columns} FROM name WHERE id = ?", (identifier,))
-        return Named(*rows[0]) if rows else Named(identifier, short_name(identifier))
+        rows = self._rows(f"SELECT {', '.join(NAME_COLUMNS)} FROM name WHERE id = ?", (identifier,))
+        return Name(*rows[0]) if rows else Name(identifier, shorten_id(identifier))
 
     def search(self, word: str) -> list[str]:
-        """Return the ids of what has a word in its name; small and capital Latin letters are the same."""
+        """Return the ids of everything that has a word in its name; the case of Latin letters does not matter."""
         pattern = "%" + re.sub(r"([%_\\])", r"\\\1", word) + "%"
         return [id for (id,) in self._rows("SELECT id FROM name WHERE name LIKE ? ESCAPE '\\'", (pattern,))]
 
@@ -117,50 +102,53 @@ class Names:
         return sum(identifier in named for identifier in identifiers)
 
     def texts(self, kind: str, triples: Iterable[int | None]) -> list[str]:
-        """Return the text of a kind that lies beside each of some candidates; empty where there is none."""
-        sql = "SELECT text FROM text WHERE kind = ? AND triple = ?"
-        found = [self._rows(sql, (kind, triple)) for triple in triples]
+        """Return the text of a kind for each of some candidates; empty where there is none."""
+        found = [self._rows("SELECT text FROM text WHERE kind = ? AND triple = ?", (kind, one)) for one in triples]
         return [rows[0][0] if rows else "" for rows in found]
 
+    def reasons(self, triples: Iterable[int | None]) -> list[tuple[str, ...]]:
+        """Return the reasons for and against each of some candidates, the strongest first."""
+        found = self.texts(REASONS, triples)
+        return [tuple(name_marked(text, self) for text in json.loads(texts)) if texts else () for texts in found]
+
     def known_tails(self, head: str, relation: str, most: int) -> list[str]:
-        """Return tails that the graph holds for (head, relation)."""
+        """Return tails that the graph has for (head, relation)."""
         sql = "SELECT tail FROM known WHERE relation = ? AND head = ? LIMIT ?"
         return [row[0] for row in self._rows(sql, (relation, head, most))]
 
     def holds(self, head: str, relation: str, tail: str) -> bool:
-        """Say whether the graph holds a triple."""
+        """Return whether the graph has a triple."""
         sql = "SELECT 1 FROM known WHERE relation = ? AND head = ? AND tail = ?"
         return bool(self._rows(sql, (relation, head, tail)))
 
-    def facts(self, entity: str, besides: str, most: int) -> list[tuple[str, str, str]]:
-        """Return known triples that an entity is in, one of each relation, those of one relation left out."""
+    def facts(self, entity: str, except_relation: str, most: int) -> list[tuple[str, str, str]]:
+        """Return known triples of an entity, one for each relation but one."""
         found: dict[str, tuple[str, str, str]] = {}
         for side in ("head", "tail"):
             sql = f"SELECT head, relation, tail FROM known WHERE {side} = ? AND relation != ? LIMIT ?"
-            for triple in self._rows(sql, (entity, besides, MOST_OF_ONE)):
-                found.setdefault(triple[1], triple)
+            for head, relation, tail in self._rows(sql, (entity, except_relation, MOST_OF_ONE)):
+                found.setdefault(relation, (head, relation, tail))
         return list(found.values())[:most]
 
     def examples(self, relation: str, head: str, tail: str, most: int) -> list[tuple[str, str]]:
-        """Return heads and tails of known triples of a relation, other heads than this, those alike in kind first.
+        """Return heads and tails of known triples of a relation, of other heads than this one, the most alike first.
 
         Things are alike if they share types; where types are not known, if they are in the same relations.
         """
-        some = self._some(relation, head)
-        kinds = self._kinds({head, tail}.union(*some)) if some else {}
-
-        def unlike(pair: tuple[str, str]) -> float:
-            return -sum(_overlap(kinds[ours], kinds[theirs]) for ours, theirs in zip((head, tail), pair, strict=True))
-
-        by_head = {pair[0]: pair for pair in sorted(some, key=unlike, reverse=True)}  # the most alike of each head
-        return sorted(by_head.values(), key=unlike)[:most]
-
-    def _some(self, relation: str, head: str) -> list[tuple[str, str]]:
-        """Return some known triples of a relation: others for other heads, always the same for the same one."""
+        # Others for other heads, and always the same for the same one.
         sql = "SELECT head, tail FROM known WHERE relation = ? AND place {} ? AND head != ? ORDER BY place LIMIT ?"
         start = zlib.crc32(head.encode("utf-8", "replace"))
-        rows = self._rows(sql.format(">="), (relation, start, head, LOOKED_AT))
-        return rows + self._rows(sql.format("<"), (relation, start, head, LOOKED_AT - len(rows)))
+        some = self._rows(sql.format(">="), (relation, start, head, COMPARED))
+        some += self._rows(sql.format("<"), (relation, start, head, COMPARED - len(some)))
+        pairs = [(one[0], one[1]) for one in some]
+        kinds = self._kinds({head, tail}.union(*pairs)) if pairs else {}
+
+        def unlike(pair: tuple[str, str]) -> float:
+            both = [(kinds[ours], kinds[theirs]) for ours, theirs in zip((head, tail), pair, strict=True)]
+            return -sum(len(ours & theirs) / max(len(ours | theirs), 1) for ours, theirs in both)
+
+        by_head = {pair[0]: pair for pair in sorted(pairs, key=unlike, reverse=True)}  # the most alike of each head
+        return sorted(by_head.values(), key=unlike)[:most]
 
     def _kinds(self, entities: set[str]) -> dict[str, frozenset[str]]:
         """Return each entity's types, or the relations that it is the head of."""
@@ -170,13 +158,13 @@ class Names:
         kinds = {identifier: frozenset(types.lower().replace(",", " ").split()) for identifier, types in rows}
         if not kinds:
             sql = f"SELECT DISTINCT head, relation FROM known WHERE head IN ({places}) LIMIT ?"
-            for entity, relation in self._rows(sql, (*ids, MOST_OF_ONE * LOOKED_AT)):
+            for entity, relation in self._rows(sql, (*ids, MOST_OF_ONE * COMPARED)):
                 kinds[entity] = kinds.get(entity, frozenset()) | {relation}
         return dict.fromkeys(ids, frozenset()) | kinds
 
 
-def short_name(identifier: str) -> str:
-    """Return what to call an id that has no name: the end of an IRI, the text of a literal, else the id itself."""
+def shorten_id(identifier: str) -> str:
+    """Return a name for an id that has none: the end of an IRI, the text of a literal, else the id itself."""
     if re.match(r"https?://", identifier):
         return unquote(re.split(r"[/#]", identifier.rstrip("/#"))[-1]).replace("_", " ") or identifier
     # One pattern for all of a literal would begin anew at every quote of a long text.
@@ -185,71 +173,101 @@ def short_name(identifier: str) -> str:
     return text[1:] if is_literal else identifier
 
 
-def _overlap(ours: frozenset[str], theirs: frozenset[str]) -> float:
-    return len(ours & theirs) / max(len(ours | theirs), 1)
+def name_marked(text: str, names: Names) -> str:
+    """Replace ids in double brackets by names."""
+    *marked, rest = text.split("]]")  # a pattern would look for this end anew from every beginning
+    parts = (part.partition("[[") for part in marked)
+    return "".join(before + (names.of(id).name if mark else "]]") for before, mark, id in parts) + rest
 
 
-def write_names(
-    path: Path, name_files: Sequence[Path], graph: Path | None, ids: Iterable[str] = (), language: str = "en"
-) -> None:
-    """Make the file of names and known triples.
+def write_known(store: Store, graph: Path | None) -> None:
+    """Write the triples of the graph, once; triples of RDF that only name something are no facts to show."""
+    with store.transaction() as connection:
+        if graph is not None:
+            facts = (one for one in read_triples(graph) if not (one[1] in NAMING and one[2].startswith('"')))
+            # A place that scatters neighbours: Knuth's multiplicative hashing of the row.
+            placed = ((*triple, row * 2654435761 % 2**32) for row, triple in enumerate(facts))
+            sql = "INSERT OR IGNORE INTO known (head, relation, tail, place) VALUES (?, ?, ?, ?)"
+            connection.executemany(sql, placed)
+        for index in INDEXES:
+            connection.execute(index)
+
+
+def insert_names(store: Store, files: Sequence[Path], ids: Iterable[str] = (), language: str = "en") -> None:
+    """Add names to a session, all or none; where two files name one id, the later one counts.
 
     Parameters
     ----------
-    path : Path
-        The SQLite file to make.
-    name_files : sequence of Path
-        See :func:`actc.session.read_names.read_names`. Where two speak of one id, the later one counts.
-    graph : Path, optional
-        The triples that the graph holds: head, relation, tail.
+    store : Store
+    files : sequence of Path
+        See :func:`actc.session.read_names.read_names`.
     ids : iterable of str
-        What the candidates speak of: of a dump or of RDF, only names of these and of the graph's are kept.
+        The names in the candidates: of a dump or of RDF, only names of these and of the graph's are stored.
     language : str
-        Which language counts.
+        The language to take, where a file has several.
     """
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(SCHEMA)
-        if graph is not None:
-            connection.executemany(
-                "INSERT OR IGNORE INTO known (head, relation, tail, place) VALUES (?, ?, ?, ?)",
-                _placed(triple for triple in read_triples(graph) if not _names_something(triple)),
-            )
-        connection.executescript(INDEXES)
-        connection.commit()
-    add_names(path, name_files, ids, language)
+    wanted = None
+    if any(ending(file) in (*RDF_FORMATS, *JSON_FORMATS) for file in files):
+        sql = "SELECT head FROM known UNION SELECT tail FROM known UNION SELECT relation FROM known"
+        wanted = {row[0] for row in store.rows(sql)}.union(ids)
+    with store.connect() as connection:
+        connection.execute("CREATE TEMP TABLE added AS SELECT * FROM name WHERE false")
+        try:
+            connection.execute("BEGIN")
+            for file in files:
+                rows = read_names(file, language, wanted if ending(file) in (*RDF_FORMATS, *JSON_FORMATS) else None)
+                connection.executemany("INSERT INTO added VALUES (?, ?, ?, ?, ?)", rows)
+            connection.execute("COMMIT")
+            # Only now does anybody's answer wait, however long the files are.
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("INSERT OR REPLACE INTO name SELECT * FROM added ORDER BY added.rowid")
+            connection.execute("UPDATE total SET names = names + 1")
+            connection.execute("COMMIT")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            connection.execute("DROP TABLE added")
 
 
-def write_texts(path: Path, kind: str, rows: Iterable[tuple[int, str]]) -> None:
-    """Put texts of a kind, each with its candidate's row, in the place of those there; all or none."""
-    with closing(sqlite3.connect(path, timeout=30)) as connection, connection:
+def write_texts(store: Store, kind: str, rows: Iterable[tuple[int, str]]) -> None:
+    """Replace the texts of a kind, each with its candidate's row; all or none."""
+    values = [(kind, *row) for row in rows]
+    with store.transaction() as connection:
         connection.execute("DELETE FROM text WHERE kind = ?", (kind,))
-        connection.executemany("INSERT INTO text VALUES (?, ?, ?)", ((kind, *row) for row in rows))
+        connection.executemany("INSERT INTO text VALUES (?, ?, ?)", values)
+        connection.execute("UPDATE total SET names = names + 1")
 
 
-def _names_something(triple: Sequence[str]) -> bool:
-    """Say whether a triple of RDF gives a name or a description: that is what cards call its head, no fact to show."""
-    return triple[1] in NAMING and triple[2].startswith('"')
+def write_reasons(store: Store, reasons: Iterable[Sequence[str]]) -> None:
+    """Write the reasons of every candidate, in the order of the pool's rows; ids in double brackets."""
+    rows = ((row, json.dumps(texts, ensure_ascii=False)) for row, texts in enumerate(reasons) if texts)
+    write_texts(store, REASONS, rows)
 
 
-def _placed(triples: Iterable[Sequence[str]]) -> Iterator[tuple[Any, ...]]:
-    """Give each triple a place that scatters neighbours (Knuth's multiplicative hashing of its number)."""
-    for number, triple in enumerate(triples):
-        yield *triple, number * 2654435761 % MOST_PLACES
+def write_sources(store: Store, pool: ScoredTriples, table: str | Path) -> None:
+    """Write the texts that candidates were taken from: a table with columns head, relation, tail, source."""
+    layout = find_sources(Path(table))
+    if layout is None:
+        raise FileError(f"{table}: there is no column {SOURCE!r}, which should have the text of each candidate.")
+    write_texts(store, SOURCE, sorted(dict(read_sources(layout, pool)).items()))
 
 
-def add_names(path: Path, name_files: Sequence[Path], ids: Iterable[str] = (), language: str = "en") -> None:
-    """Add names to the file, all or none. See :func:`write_names`."""
-    # One transaction: whoever reads meanwhile sees all of it or nothing.
-    with closing(sqlite3.connect(path, timeout=30)) as connection:
-        selective = any(ending(file) in (*RDF_FORMATS, ".json", ".jsonl", ".ndjson") for file in name_files)
-        wanted = _wanted(connection, ids) if selective else None
-        for file in name_files:
-            rows = read_names(file, language, wanted if ending(file) not in (".tsv", ".csv", ".parquet") else None)
-            connection.executemany("INSERT OR REPLACE INTO name VALUES (?, ?, ?, ?, ?)", rows)
-        connection.commit()
+def find_sources(table: Path) -> Layout | None:
+    """Return how a table with a column of texts is laid out; None where it has none."""
+    layout = with_columns(find_layout(table), [SOURCE])
+    require(layout, TRIPLE)
+    return layout if SOURCE in layout.position else None
 
 
-def _wanted(connection: sqlite3.Connection, ids: Iterable[str]) -> Container[str]:
-    """Return what the candidates and the graph speak of."""
-    sql = "SELECT head FROM known UNION SELECT tail FROM known UNION SELECT relation FROM known"
-    return {row[0] for row in connection.execute(sql)}.union(ids)
+def read_sources(layout: Layout, pool: ScoredTriples) -> Iterator[tuple[int, str]]:
+    """Read the texts of those candidates that are in the pool, by their rows."""
+    with open_database() as connection:
+        text = f"left(trim(CAST({layout.column(SOURCE)} AS VARCHAR)), {MOST_TEXT})"
+        named = f"SELECT {layout.texts(TRIPLE)}, {text} AS text FROM {layout.source} WHERE {text} != ''"
+        together = "string_agg(DISTINCT text, chr(10) ORDER BY text)"  # a triple may have been taken from several texts
+        query = f"SELECT head, relation, tail, left({together}, {MOST_TEXT}) FROM ({named}) GROUP BY ALL"
+        found = connection.execute(query)
+        while part := found.fetchmany(50_000):
+            heads, relations, tails, texts = zip(*part, strict=True)
+            rows = pool.rows_of(encode_columns(heads, relations, tails)).tolist()
+            yield from ((row, text) for row, text in zip(rows, texts, strict=True) if row >= 0)

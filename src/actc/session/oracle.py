@@ -1,10 +1,13 @@
-"""A file that plays the person: who it can judge, and what it is asked; from candidates to an open case."""
+"""A file that answers in place of people, and what commands that go the whole way share: from candidates to a case."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +22,9 @@ from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base
 from actc.methods.named import named_method
+from actc.session.cases import parts_of, session_case
+from actc.session.judge_store import count_replies
+from actc.session.session import Session
 
 DRAWN_AT_ONCE = 10  # draws from a list, before anybody looks whether it has passed
 POOL = 50_000  # candidates that questions are chosen from; a random part of them, where there are more
@@ -27,8 +33,8 @@ Oracle = Callable[[ScoredTriples, IntArray], BoolArray]
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
-    """A file that plays the person, read once.
+class FileOracle:
+    """A file that answers in place of people, read once.
 
     Parameters
     ----------
@@ -44,10 +50,14 @@ class Listed:
     true: Graph | None = None
 
     @classmethod
-    def read(cls, path: str | Path, base: Base = "") -> Listed:
-        """Read who plays the person."""
+    def read(cls, path: str | Path, base: Base = "") -> FileOracle:
+        """Read a file of judged triples, or of true ones."""
         path = Path(path)
-        return cls(path, Answers.read(path)) if _has_labels(path) else cls(path, true=read_graph(path, base=base))
+        try:
+            has_labels = "label" in find_layout(path, order=("head", "relation", "tail", "label")).position
+        except OptionError:  # not a table, so a graph in another format
+            has_labels = False
+        return cls(path, Answers.read(path)) if has_labels else cls(path, true=read_graph(path, base=base))
 
     def judge(self, candidates: ScoredTriples) -> tuple[Oracle, IntArray]:
         """Return the oracle, with the rows of the candidates that it can judge."""
@@ -62,15 +72,6 @@ class Listed:
         if not len(rows):
             raise FileError(f"{self.path}: none of the {len(candidates)} candidates is judged in it.")
         return lambda triples, asked: labels[asked], rows
-
-
-def _has_labels(path: Path) -> bool:
-    """Say whether a file lists judged triples, not only true ones."""
-    try:
-        layout = find_layout(path, order=("head", "relation", "tail", "label"))
-    except OptionError:  # not a table, so a graph in another format
-        return False
-    return "label" in layout.position
 
 
 def ask_oracle(
@@ -127,3 +128,57 @@ def ask_oracle(
 def split_pool(judgeable: IntArray, random: np.random.Generator) -> IntArray:
     """Split off the calibration pool: a random part of the candidates, at most ``POOL``; rows, rising."""
     return np.sort(random.permutation(judgeable)[:POOL])
+
+
+Stage = Callable[[str], AbstractContextManager[Callable[..., Any]]]
+"""Called with a stage's name, for as long as it lasts: gives a function to call with steps done, and steps in all."""
+
+
+def no_stage(name: str) -> AbstractContextManager[Callable[..., Any]]:
+    """Report no stage."""
+    return nullcontext(lambda *steps: None)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The outcome of a command that goes the whole way.
+
+    Parameters
+    ----------
+    lines : tuple of str
+        What a person should read.
+    files : tuple of Path
+        The new graph, lists and reports; none while people have yet to judge.
+    """
+
+    lines: tuple[str, ...]
+    files: tuple[Path, ...] = ()
+
+
+def annotate_command(folder: Path) -> str:
+    """Return the command line that opens a session's page."""
+    return f"actc annotate {shlex.quote(str(folder))}"
+
+
+def session_state(session: Session) -> list[Any]:
+    """Return, as JSON has it, numbers that change with every answer and every setting of a session."""
+    state = [session.store.value(f"SELECT max(id) FROM {table}") for table in ("judgement", "setting")]
+    return [*state, count_replies(session.store)]
+
+
+def open_judged(
+    session: Session, answers: int, demand: Demand | None, earlier: int = 0
+) -> tuple[list[Case], list[str]]:
+    """Open the cases of a session in which somebody has judged, one of each part; note where people stopped early.
+
+    ``answers`` are wanted in all, besides the ``earlier`` ones that were there before anybody was asked.
+    """
+    annotate, budget = annotate_command(session.folder), min(answers + earlier, session.settings.triples)
+    if budget != session.settings.budget:
+        session.change({"budget": budget})
+    cases = [session_case(session, demand, part) for part in parts_of(session.settings)]
+    given = sum(len(case.annotations) for case in cases)
+    if not given:
+        raise OptionError(f"{session.folder}: nobody has called any triple true or false yet; judge with: {annotate}")
+    early = f"{given:,} of {budget:,} answers are there; for more: {annotate}, then this command again."
+    return cases, [early] if given < budget else []

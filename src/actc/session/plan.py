@@ -1,40 +1,28 @@
-"""Plan what to ask next, and say what came of the answers, in a process beside the one that serves annotators.
+"""Plan what to ask next, and estimate the decisions, beside the process that serves annotators.
 
-A planner reads the answers, fits the method, and writes two things into the session: the plan (the triples to ask
-next, best first) and an outlook (thresholds, expected accuracy). Whoever serves annotators only reads those, so a pool
-of a million triples costs an answer nothing. As a program (``python -m actc.session.plan SESSION``) it does so until
-its standard input closes, which happens however its parent dies.
+A planner reads the answers, fits the method, and writes two things into the session: the plan (the triples to ask next,
+best first) and the refit (thresholds, expected accuracy). Whoever serves annotators only reads those, so a pool of a
+million triples costs an answer nothing.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from actc.data.answers import Picks
-from actc.data.triples import BoolArray, IntArray, ScoredTriples
+from actc.data.files import in_json
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.decide.case import Case
 from actc.decide.guarantee import BegunRound
 from actc.decide.pick import pick_next
-from actc.methods.named import import_here, imported_name
-from actc.session.ask import PLACES, TASK, Task
-from actc.session.audit_plan import AuditPlanner
-from actc.session.find_case import empty_case, with_answers
-from actc.session.outlook import Outlook, look_ahead
+from actc.session.cases import Part, empty_case, parts_of, with_answers
+from actc.session.lease_queue import PLACES, TASK, Task
 from actc.session.session import Session
-from actc.session.sought import Part, parts_of
-from actc.session.trouble import remove_trouble, write_trouble
 
 LEAST_PLANNED, MOST_PLANNED = 128, 12_288
 FIRST_PLANNED = 2000
@@ -43,9 +31,8 @@ LEASED_EACH = 6
 """Cards that a page leases at a time: a plan has as many for each person, besides those for the time until the next."""
 PLANNED_SECONDS, REFITS = 10.0, 6
 """A later plan has as many triples as were judged in the last seconds, or during so many refits, if that is longer."""
-GOODBYE_SECONDS = 2.0
-"""How long a planner may take to leave when its parent does."""
-
+MOST_RELATIONS = 24
+"""Relations whose course is stored with every refit."""
 BEGIN_ROUND = (
     "UPDATE task SET round = ? WHERE round < ? AND answered = 0 AND selection != 'list' AND triple >= ? AND triple < ?"
 )
@@ -54,19 +41,8 @@ DROP_GIVEN_OUT = (
     "DELETE FROM plan WHERE EXISTS (SELECT 1 FROM lease WHERE lease.triple = plan.triple) OR EXISTS "
     "(SELECT 1 FROM task WHERE task.triple = plan.triple AND answered > 0)"
 )
-
-
-@dataclass(frozen=True, eq=False)
-class _Planned:
-    """What to ask next of a part of the pool, whose rows count from its start, and what is expected of it.
-
-    ``before`` triples of it were asked already.
-    """
-
-    part: Part
-    before: int
-    picks: Picks
-    outlook: Outlook
+LAST_JUDGEMENT = "SELECT coalesce(max(id), 0) FROM judgement"
+INSERT_REFIT = "INSERT INTO refit (at, judgement, content) VALUES (?, ?, ?)"
 
 
 class Planner:
@@ -81,46 +57,55 @@ class Planner:
 
     def __init__(self, session: Session, pool: ScoredTriples | None = None) -> None:
         self.session = session
-        self.seen: tuple[object, ...] = ()
-        self.accepted: BoolArray | None = None
-        self.took = 0.0  # seconds of the last refit
         self.pool = session.read_pool() if pool is None else pool
         self.parts = [(part, empty_case(session, part, self.pool)) for part in parts_of(session.settings)]
+        self.seen = -1, -1  # the last judgement and the last change of settings
+        self.accepted: BoolArray | None = None  # the decisions of the first part
+        self.seconds = 0.0  # of the last refit
 
     def step(self) -> bool:
         """Refit and plan, if there is anything new; return whether there was."""
-        store = self.session.store
-        last = int(store.value("SELECT coalesce(max(id), 0) FROM judgement"))
-        choices = int(store.value("SELECT coalesce(max(id), 0) FROM choice"))
-        state = last, choices
-        short = store.value("SELECT count(*) FROM plan") < LEAST_PLANNED // 2
-        if state == self.seen and not (short and self._untouched() > 0):
-            return False
-        started = time.monotonic()
-        given_out, count = self._given_out(), -(-self._plan_size(last) // len(self.parts))
-        planned = [self._plan_part(part, empty, count, given_out) for part, empty in self.parts]
-        self._write(last, *_in_turn(planned), anew=bool(self.seen) and self.seen[1:] != state[1:])
-        self.seen, self.accepted = state, planned[0].outlook.accepted
-        self.took = time.monotonic() - started
+        store, started = self.session.store, time.monotonic()
+        last, change = store.value(LAST_JUDGEMENT), store.value("SELECT max(id) FROM setting")
+        if (last, change) == self.seen:
+            planned = store.value("SELECT count(*) FROM plan")
+            if planned >= LEAST_PLANNED // 2 or len(self.pool) <= planned + len(self._given_out()):
+                return False
+        given_out = self._given_out()
+        count = -(-self._plan_size(last) // len(self.parts))
+        found = [self._plan_part(place, count, given_out) for place in range(len(self.parts))]
+        # Of two parts as many are asked of each, those that were asked already included.
+        picks, places, probabilities, refits = zip(*found, strict=True)
+        order = np.argsort(np.concatenate(places), kind="stable")
+        together = picks[0] if len(picks) == 1 else picks[0].plus(picks[1])
+        tasks = self._tasks(together.take(order), np.concatenate(probabilities)[order])
+        self._write(last, tasks, refits[0], anew=self.seen[1] not in (-1, change))
+        self.seen, self.seconds = (last, change), time.monotonic() - started
         return True
 
-    def _taken(self, seconds: float) -> int:
-        """Return how many cards were answered in the last seconds, of the most that are ever planned."""
-        last = "(SELECT coalesce(max(id), 0) FROM judgement)"
-        sql = f"SELECT count(*) FROM judgement WHERE at > ? AND id > {last} - {MOST_PLANNED}"
-        return int(self.session.store.value(sql, (time.time() - seconds,)))
+    def _plan_part(
+        self, place: int, count: int, given_out: IntArray
+    ) -> tuple[Picks, IntArray, FloatArray, dict[str, Any]]:
+        """Refit the method of a part, and choose what to ask next of it.
 
-    def _plan_part(self, part: Part, empty: Case, count: int, given_out: IntArray) -> _Planned:
-        """Refit the method of a part of the pool, and choose what to ask next of it."""
+        Returns the picks, their places among all of the part's questions, their probabilities of being true, the refit.
+        """
+        (part, empty), settings = self.parts[place], self.session.settings
         busy = given_out[(given_out >= part.rows.start) & (given_out < part.rows.stop)] - part.rows.start
-        case = replace(with_answers(self.session, part, empty, self.session.demand), begun=self._begun(part))
-        budget = max(self.session.budget // len(self.parts), 1)
-        random = np.random.default_rng([self.session.settings.seed, len(case.annotations)])
+        case = replace(with_answers(self.session, part, empty, settings.demand), begun=self._begun(part))
+        budget = max(settings.budget // len(self.parts), 1)
+        random = np.random.default_rng([settings.seed, len(case.annotations)])
         picks = pick_next(case, count, random, budget, besides=busy)
         case = case.plain
-        if part.rows.start:
-            return _Planned(part, len(busy), picks, _as_true(part, look_ahead(case, picks, None)))
-        return _Planned(part, len(busy), picks, _as_true(part, look_ahead(case, picks, self.accepted)))
+        # Pages show the refit of the first part.
+        refit = {} if place else describe_refit(case, self.accepted)
+        p = np.full(len(picks), np.nan)
+        if case.fit.thresholds is not None:
+            self.accepted = self.accepted if place else case.decisions.accepted
+            known = case.probabilities(case.pool.take(picks.rows)) if len(picks) else None
+            p = p if known is None else 1 - known if part.wrong else known
+        picks = replace(picks, rows=picks.rows + part.rows.start)
+        return picks, len(busy) + np.arange(len(picks)), p, refit
 
     def _begun(self, part: Part) -> BegunRound | None:
         """Return the last round of draws that has begun in a part of the pool."""
@@ -134,35 +119,41 @@ class Planner:
 
     def _given_out(self) -> IntArray:
         """Return the triples that people judged or have leased."""
-        rows = self.session.store.rows("SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease")
-        return np.array([row[0] for row in rows], dtype=np.int64)
-
-    def _untouched(self) -> int:
-        return len(self.pool) - len(self._given_out()) - int(self.session.store.value("SELECT count(*) FROM plan"))
+        sql = "SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease"
+        return self.session.store.integers(sql, columns=1)[:, 0]
 
     def _plan_size(self, last: int) -> int:
         """Return how many triples to plan after judgement number ``last``."""
         leased = LEASED_EACH * len(self.session.people())
         if last == 0:
             return FIRST_PLANNED + leased
-        recent = self._taken(max(PLANNED_SECONDS, REFITS * self.took))
+        since = time.time() - max(PLANNED_SECONDS, REFITS * self.seconds)
+        sql = "SELECT count(*) FROM judgement WHERE at > ? AND id > ?"
+        recent = self.session.store.value(sql, (since, last - MOST_PLANNED))
         return int(np.clip(recent, LEAST_PLANNED, MOST_PLANNED)) + leased
 
-    def _write(self, last: int, picks: Picks, outlook: Outlook, *, anew: bool) -> None:
-        """Replace the plan, unless another process planned with newer answers; and the outlook, if it is another."""
-        rows = picks.rows.tolist()
-        overlap = self.session.overlap
-        wanted = [self._wanted(row, overlap) for row in rows]
-        probabilities = [p if np.isfinite(p) else None for p in picks.inclusion_probability.tolist()]
-        rounds = picks.round.astype(np.int64).tolist()
-        how = (picks.reasons, picks.selection, picks.sampling_frame, probabilities, rounds)
-        columns = (rows, *how, outlook.probabilities, wanted)
-        tasks = [task_of(self.pool, *values) for values in zip(*columns, strict=True)]
+    def _tasks(self, picks: Picks, p: FloatArray) -> list[Task]:
+        """Return picks as tasks, each with how many annotators shall judge it: the same whenever it is planned."""
+        settings = self.session.settings
+        columns = (
+            *(picks.rows.tolist(), picks.reasons, picks.selection, picks.sampling_frame),
+            *(picks.inclusion_probability.tolist(), picks.round.astype(np.int64).tolist(), p.tolist()),
+        )
+        tasks = []
+        for row, reason, selection, frame, inclusion, began, true in zip(*columns, strict=True):
+            share = np.random.default_rng([settings.seed, row]).random() if settings.overlap else 1.0
+            how = (selection, frame, _or_none(inclusion), began, _or_none(true), 1 + int(share < settings.overlap))
+            tasks.append(task_of(self.pool, row, reason, *how))
+        return tasks
+
+    def _write(self, last: int, tasks: list[Task], refit: dict[str, Any], *, anew: bool) -> None:
+        """Replace the plan, unless another process planned with newer answers; and add the refit, if it is another."""
         planned = [(place, *task.as_row()) for place, task in enumerate(tasks)]
-        content, relations = json.dumps(outlook.as_json()), json.dumps(outlook.relations)
+        relations = json.dumps(refit["relations"])
+        content = json.dumps(refit | {"relations": refit["relations"][:MOST_RELATIONS]})
         # Answers wait while this has the file, so everything is ready before, and nothing is read that is not needed.
         with self.session.store.transaction() as connection:
-            newest = connection.execute("SELECT coalesce(max(judgement), -1) FROM outlook").fetchone()[0]
+            newest = connection.execute("SELECT coalesce(max(judgement), -1) FROM refit").fetchone()[0]
             if newest > last:
                 return
             # What is answered after a round has begun did not make its list.
@@ -172,133 +163,61 @@ class Planner:
             connection.execute("DELETE FROM plan")
             connection.executemany(f"INSERT INTO plan (place, {TASK}) VALUES (?, {PLACES})", planned)
             connection.execute(DROP_GIVEN_OUT)
-            connection.execute("INSERT OR REPLACE INTO latest VALUES (1, ?)", (relations,))
+            connection.execute("INSERT OR REPLACE INTO relations VALUES (1, ?)", (relations,))
             if newest < last or anew:
-                sql = "INSERT INTO outlook (at, judgement, content) VALUES (?, ?, ?)"
-                connection.execute(sql, (time.time(), last, content))
-
-    def _wanted(self, row: int, overlap: float) -> int:
-        """Say how many annotators shall judge a row; the same whenever it is planned."""
-        if overlap == 0:
-            return 1
-        return 1 + int(np.random.default_rng([self.session.settings.seed, row]).random() < overlap)
+                connection.execute(INSERT_REFIT, (time.time(), last, content))
 
 
-def _in_turn(planned: list[_Planned]) -> tuple[Picks, Outlook]:
-    """Put what is planned of each part in turn, so that as many of each are asked; the outlook is the candidates'."""
-    (first, *others) = planned
-    picks, outlook = first.picks, first.outlook
-    for other in others:
-        turns = [one.before + np.arange(len(one.picks)) for one in (first, other)]
-        order = np.argsort(np.concatenate(turns), kind="stable").tolist()
-        picks = picks.plus(replace(other.picks, rows=other.picks.rows + other.part.rows.start)).take(order)
-        both = [*outlook.probabilities, *other.outlook.probabilities]
-        probabilities = [both[place] for place in order]
-        outlook = replace(outlook, probabilities=probabilities)
-    return picks, outlook
+def describe_refit(case: Case, before: BoolArray | None) -> dict[str, Any]:
+    """Return what the method makes of the answers.
+
+    That is the number of ``labels``; the share of decisions that ``changed`` since the refit before; the ``expected``
+    share of right decisions with its bounds, ``low`` and ``high``; and the ``relations``, those with most labels first.
+    A value is None where the method has none.
+    """
+    refit: dict[str, Any] = {
+        "labels": len(case.annotations),
+        "changed": None,
+        "expected": None,
+        "low": None,
+        "high": None,
+    }
+    thresholds, pool = case.fit.thresholds, case.pool
+    if thresholds is None:
+        return refit | {"relations": []}
+    accepted = case.decisions.accepted
+    accuracy = None if case.estimates is None else case.estimates.overall["accuracy"]
+    if accuracy is not None:
+        refit |= {"expected": accuracy.middle, "low": accuracy.low, "high": accuracy.high}
+    if before is not None:
+        refit["changed"] = float(np.mean(accepted != before))
+    count = len(pool.relation_names)
+    labels = np.bincount(pool.relations[case.annotations.rows], minlength=count)
+    taken = np.bincount(pool.relations, accepted, minlength=count)
+    cuts, lower, upper = (
+        [None] * count if bound is None else in_json(bound.tolist(), words=False)
+        for bound in (thresholds.cuts, thresholds.lower, thresholds.upper)
+    )
+    return refit | {
+        "relations": [
+            {
+                "relation": pool.relation_names[i],
+                "cut": cuts[i],
+                "lower": lower[i],
+                "upper": upper[i],
+                "share": round(float(taken[i] / max(pool.relation_counts[i], 1)), 4),
+                "triples": int(pool.relation_counts[i]),
+                "labels": int(labels[i]),
+            }
+            for i in np.lexsort((np.arange(count), -pool.relation_counts, -labels))
+        ]
+    }
 
 
-def _as_true(part: Part, outlook: Outlook) -> Outlook:
-    """Say of each planned triple how probably true it is, as its card does, whatever is sought."""
-    if not part.wrong:
-        return outlook
-    return replace(outlook, probabilities=[None if p is None else 1 - p for p in outlook.probabilities])
+def _or_none(value: float) -> float | None:
+    return value if np.isfinite(value) else None
 
 
 def task_of(pool: ScoredTriples, row: int, reason: str, *more: Any) -> Task:
     """Return a row of the pool as a task; ``more`` are its fields after the reason."""
     return Task(row, *pool.triple(row), float(pool.scores[row]), reason, *more)
-
-
-def planner_command(folder: Path) -> list[str]:
-    """Return the command that runs a session's planner, which imports nothing from the folder it is started in.
-
-    But for a method of the user's own, where this process imported it: then that one does so too.
-    """
-    with closing(Session(folder, synced=False)) as session:
-        method = session.settings.method
-    return [sys.executable, "-P", "-m", "actc.session.plan", str(folder), *imported_name(method)]
-
-
-@contextmanager
-def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
-    """Keep a planner running in a process of its own; it ends with this block, or with this process."""
-    ending, starting, command = threading.Event(), threading.Lock(), planner_command(folder)
-    current: list[subprocess.Popen[bytes]] = []
-
-    def keep() -> None:
-        while True:
-            with starting:  # none is started once the block has ended
-                if ending.is_set():
-                    return
-                process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE,
-                )
-                current[:] = [process]
-            assert process.stderr is not None
-            with process.stderr as errors:
-                error = errors.read().decode(errors="replace").strip()
-            _end(process)
-            if not ending.wait(1.0):
-                report(f"The planner stopped and is started again: {(error.splitlines() or ['no reason given'])[-1]}")
-
-    thread = threading.Thread(target=keep, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        with starting:
-            ending.set()
-        for process in current:
-            _end(process)
-        thread.join(10)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Let a planner go by itself. One that is still loading, which takes long on a busy machine, is ended.
-
-    Nothing is lost with it: what a planner writes is in one transaction, and can be worked out again.
-    """
-    assert process.stdin is not None
-    with suppress(BrokenPipeError):
-        process.stdin.close()
-    try:
-        process.wait(GOODBYE_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-def main(folder: str, method: str | None = None) -> None:
-    """Plan until standard input closes; with a method of the user's own, if it is named."""
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-    try:
-        _plan_for_ever(Path(folder), method)
-    except Exception as error:
-        print(write_trouble(Path(folder), error), file=sys.stderr, flush=True)
-        os._exit(1)  # an ordinary end would wait for the thread that reads, and die of it
-
-
-def _plan_for_ever(folder: Path, method: str | None) -> None:
-    if method is not None:
-        import_here(method)
-    session = Session(folder, synced=False)
-    planner = AuditPlanner(session) if session.settings.is_audit else Planner(session)
-    while True:
-        started = time.process_time()
-        planner.step()
-        remove_trouble(folder)
-        # At most half of a core, on a busy machine, too: annotators come first, but soon they need new cards.
-        time.sleep(max(0.2, time.process_time() - started))
-
-
-def _leave_with_parent() -> None:
-    sys.stdin.buffer.read()
-    os._exit(0)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

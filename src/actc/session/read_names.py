@@ -1,20 +1,19 @@
 """Read names and descriptions from whatever they come in: tables, JSON, JSON lines (Wikidata's dump too), RDF.
 
-Every reader yields rows of (id, name, description, types, template); empty text stands for what a file does not say.
+Every reader yields dicts with some of the columns id, name, description, types, template.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from actc.data.database import open_database
-from actc.data.files import COMMAS, find_comma, open_bytes, open_text, quote_file, read_failed, readable, split_line
+from actc.data.files import COMMAS, find_comma, open_bytes, open_reader, open_text, quote_file, readable, split_line
 from actc.errors import FileError, needing
 from actc.graph.rdf import TOO_LONG, refuse_doctype
 from actc.graph.terms import RDFS
@@ -29,7 +28,7 @@ NAME_ALIASES = {
     "sentence": "template",
 }
 SKOS, DC = "http://www.w3.org/2004/02/skos/core#", "http://purl.org/dc/"
-# Which predicates of RDF give what; of two, the one named first counts.
+# The predicates of RDF for each column; of two, the one named first counts.
 PREDICATES = {
     "name": (f"{SKOS}prefLabel", f"{RDFS}label", "http://schema.org/name", "https://schema.org/name"),
     "description": (
@@ -39,12 +38,13 @@ PREDICATES = {
 }
 NAMING = frozenset(name for names in PREDICATES.values() for name in names)
 RDF_FORMATS = {".nt": "N_TRIPLES", ".ttl": "TURTLE", ".rdf": "RDF_XML", ".owl": "RDF_XML", ".jsonld": "JSON_LD"}
+JSON_FORMATS = (".json", ".jsonl", ".ndjson")
 FIRST = 100_000  # names that are read before long work
 Row = dict[str, Any]
 
 
 def own_labels(graph: Path) -> tuple[Path, ...]:
-    """Return a graph's file, where what it calls things may stand in it: in RDF, if that can be read."""
+    """Return a graph's file where it may have names in it: RDF, if that can be read."""
     return (graph,) if ending(graph) in RDF_FORMATS and find_spec("pyoxigraph") is not None else ()
 
 
@@ -61,22 +61,20 @@ def read_names(path: Path, language: str = "en", wanted: Container[str] | None =
     Parameters
     ----------
     path : Path
-        What it is, its ending says: .tsv, .csv, .parquet; .json, .jsonl; .nt, .ttl, .rdf, .owl, .jsonld; most also
-        with .gz.
+        By its ending: .tsv, .csv, .parquet; .json, .jsonl; .nt, .ttl, .rdf, .owl, .jsonld; most also with .gz.
     language : str
-        Which language counts where a file has several; what has no language, or any other, is second and third choice.
+        The language to take where a file has several; a text of no language, or of any other, is the second choice.
     wanted : container of str, optional
-        The ids that are asked for; all if not given. A dump of everything has little of interest.
+        The ids to read; all if not given.
     """
     if not path.is_file():
         raise FileError(f"{path}: there is no such file.")
-    reader: Callable[[Path, str, Container[str] | None], Iterable[Row]] = _read_table
     if ending(path) in RDF_FORMATS:
-        reader = _read_rdf
-    elif ending(path) in (".json", ".jsonl", ".ndjson"):
-        reader = _read_json
+        rows: Iterable[Row] = _read_rdf(path, language, wanted)
+    else:
+        rows = _read_json(path, language) if ending(path) in JSON_FORMATS else _read_table(path)
     with readable(path):
-        for row in reader(path, language, wanted):
+        for row in rows:
             values = [str(row.get(column) or "") for column in NAME_COLUMNS]
             if wanted is None or values[0] in wanted:
                 yield values[0], values[1] or values[0], *values[2:]
@@ -87,11 +85,19 @@ def ending(path: Path) -> str:
     return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
-def _read_json(path: Path, language: str, wanted: Container[str] | None) -> Iterator[Row]:
+def _read_json(path: Path, language: str) -> Iterator[Row]:
+    """Read one object, or one entity a line; Wikidata's dump is such lines between brackets, with commas after them."""
     with open_text(path) as lines:
         first = next((line for line in lines if line.strip(" \r\n[")), "")
-    if _one_entity(first) is not None:
-        yield from _read_json_lines(path, language)
+    if _read_entity(first) is not None:
+        with open_text(path) as lines:
+            for number, line in enumerate(lines, start=1):
+                if not line.strip(" \r\n[],"):
+                    continue
+                entity = _read_entity(line)
+                if entity is None:
+                    raise FileError(f"{path}, line {number}: this is no JSON object with an id.")
+                yield {"id": entity["id"]} | _read_fields(entity, language)
         return
     try:
         with open_text(path) as lines:
@@ -104,22 +110,10 @@ def _read_json(path: Path, language: str, wanted: Container[str] | None) -> Iter
         raise FileError(f"{path}: an object was expected, with one entry per id, or one object with an id a line.")
     entities = content["entities"] if isinstance(content.get("entities"), dict) else content
     for identifier, entry in entities.items():
-        yield {"id": identifier} | _fields(entry if isinstance(entry, dict) else {"name": entry}, language)
+        yield {"id": identifier} | _read_fields(entry if isinstance(entry, dict) else {"name": entry}, language)
 
 
-def _read_json_lines(path: Path, language: str) -> Iterator[Row]:
-    """Read one entity a line; Wikidata's dump is such lines between brackets, with commas at their ends."""
-    with open_text(path) as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip(" \r\n[],"):
-                continue
-            entity = _one_entity(line)
-            if entity is None:
-                raise FileError(f"{path}, line {number}: this is no JSON object with an id.")
-            yield {"id": entity["id"]} | _fields(entity, language)
-
-
-def _one_entity(line: str) -> dict[str, Any] | None:
+def _read_entity(line: str) -> dict[str, Any] | None:
     try:
         content = json.loads(line.strip().rstrip(","))
     except ValueError:
@@ -127,42 +121,23 @@ def _one_entity(line: str) -> dict[str, Any] | None:
     return content if isinstance(content, dict) and isinstance(content.get("id"), str) else None
 
 
-def _fields(entry: Mapping[str, Any], language: str) -> Row:
-    """Return what an entry says: Wikidata has a text for each language, others have one."""
+def _read_fields(entry: Mapping[str, Any], language: str) -> Row:
+    """Return the columns of an entry: Wikidata has a text for each language, others have one."""
     if not isinstance(entry.get("labels"), dict):
-        return _renamed((name, value) for name, value in entry.items() if name != "id")
-    texts = {"name": entry["labels"], "description": entry.get("descriptions") or {}}
-    return {field: _in_language(values, language) for field, values in texts.items()}
-
-
-def _in_language(values: Mapping[str, Any], language: str) -> str:
-    for wanted in (language, "mul", *values):
-        if wanted in values:
-            return str(values[wanted]["value"])
-    return ""
+        return _rename((name, value) for name, value in entry.items() if name != "id")
+    row = {}
+    for column, texts in (("name", entry["labels"]), ("description", entry.get("descriptions") or {})):
+        chosen = next((one for one in (language, "mul", *texts) if one in texts), None)
+        row[column] = "" if chosen is None else str(texts[chosen]["value"])
+    return row
 
 
 def _read_rdf(path: Path, language: str, wanted: Container[str] | None) -> Iterator[Row]:
-    """Read labels and descriptions; an entity may be known by its whole IRI, or by what comes after the last / or #."""
-    fields = {name: (field, place) for field, names in PREDICATES.items() for place, name in enumerate(names)}
-    best: dict[str, dict[str, tuple[tuple[int, int], str]]] = {}
-    for subject, predicate, value, tag in _statements(path):
-        if predicate not in fields:
-            continue
-        field, place = fields[predicate]
-        rank = (0 if tag == language else 1 if not tag or tag == "mul" else 2, place)
-        for identifier in {subject, subject.rstrip("/#").replace("#", "/").rpartition("/")[2]}:
-            if wanted is None or identifier in wanted:
-                known = best.setdefault(identifier, {})
-                known[field] = min(known.get(field, (rank, value)), (rank, value))
-    for identifier, known in best.items():
-        yield {"id": identifier} | {field: value for field, (_, value) in known.items()}
-
-
-def _statements(path: Path) -> Iterator[tuple[str, str, str, str | None]]:
-    """Return subject, predicate, text and language of the statements that end in text, one after the other."""
+    """Read labels and descriptions; an id may be a whole IRI, or what comes after the last / or #."""
     with needing("Reading names from RDF", "pyoxigraph", "rdf"):
         import pyoxigraph
+    columns = {name: (column, place) for column, names in PREDICATES.items() for place, name in enumerate(names)}
+    best: dict[str, dict[str, tuple[tuple[int, int], str]]] = {}
     syntax = getattr(pyoxigraph.RdfFormat, RDF_FORMATS[ending(path)])
     try:
         with open_bytes(path) as content:
@@ -170,55 +145,48 @@ def _statements(path: Path) -> Iterator[tuple[str, str, str, str | None]]:
                 refuse_doctype(path, content.read())
                 content.seek(0)
             for quad in pyoxigraph.parse(content, format=syntax, lenient=True):
-                if isinstance(quad.object, pyoxigraph.Literal) and isinstance(quad.subject, pyoxigraph.NamedNode):
-                    yield quad.subject.value, quad.predicate.value, quad.object.value, quad.object.language
+                subject, text = quad.subject, quad.object
+                literal = isinstance(text, pyoxigraph.Literal) and isinstance(subject, pyoxigraph.NamedNode)
+                if not literal or quad.predicate.value not in columns:
+                    continue
+                column, place = columns[quad.predicate.value]
+                tag = text.language
+                rank = (0 if tag == language else 1 if not tag or tag == "mul" else 2, place)
+                for identifier in {subject.value, subject.value.rstrip("/#").replace("#", "/").rpartition("/")[2]}:
+                    if wanted is None or identifier in wanted:
+                        known = best.setdefault(identifier, {})
+                        known[column] = min(known.get(column, (rank, text.value)), (rank, text.value))
     except SyntaxError as error:
         raise FileError(f"{path}: {error.msg}.") from None
     except MemoryError:
         raise FileError(f"{path}: {TOO_LONG}") from None
+    for identifier, known in best.items():
+        yield {"id": identifier} | {column: text for column, (_, text) in known.items()}
 
 
-def _read_table(path: Path, language: str, wanted: Container[str] | None) -> Iterator[Row]:
+def _read_table(path: Path) -> Iterator[Row]:
     if path.suffix == ".parquet":
-        yield from _read_parquet(path)
+        with open_reader(path) as connection:
+            found = connection.execute(f"SELECT * FROM read_parquet({quote_file(path)}, hive_partitioning=false)")
+            names = [column[0].lower() for column in found.description or []]
+            while rows := found.fetchmany(10_000):
+                yield from (_rename(zip(names, row, strict=True)) for row in rows)
         return
     with open_text(path) as lines:
         line = next(lines, "").rstrip("\r\n")
         delimiter = find_comma(line, 2) if ".csv" in path.suffixes else "\t"
         header = split_line(line, delimiter)
-        columns = list(_renamed((name.strip().lower(), name) for name in header))
+        columns = list(_rename((name.strip().lower(), name) for name in header))
         if "id" not in columns:
             raise FileError(f"{path}, line 1: a column 'id' is needed (found: {', '.join(header)}).")
-        for number, row in enumerate(_split(lines, delimiter), start=2):
-            if len(row) > len(columns):
+        split = (one.rstrip("\r\n").split(delimiter) for one in lines if one.strip())
+        for number, cells in enumerate(csv.reader(lines, delimiter=delimiter) if delimiter in COMMAS else split, 2):
+            if len(cells) > len(columns):
                 raise FileError(
-                    f"{path}, line {number}: {len(row)} columns were found where the header has {len(columns)}."
+                    f"{path}, line {number}: {len(cells)} columns were found where the header has {len(columns)}."
                 )
-            yield dict(zip(columns, row, strict=False))
+            yield dict(zip(columns, cells, strict=False))
 
 
-def _split(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
-    if delimiter in COMMAS:
-        yield from csv.reader(lines, delimiter=delimiter)
-    else:
-        for line in lines:
-            if line.strip():
-                yield line.rstrip("\r\n").split("\t")
-
-
-def _read_parquet(path: Path) -> Iterator[Row]:
-    import duckdb
-
-    with open_database() as connection:
-        try:
-            found = connection.execute(f"SELECT * FROM read_parquet({quote_file(path)}, hive_partitioning=false)")
-        except duckdb.Error as error:
-            raise read_failed(path, error) from None
-        columns = [name[0].lower() for name in found.description or []]
-        while rows := found.fetchmany(10_000):
-            for row in rows:
-                yield _renamed(zip(columns, row, strict=True))
-
-
-def _renamed(fields: Iterable[tuple[str, Any]]) -> Row:
+def _rename(fields: Iterable[tuple[str, Any]]) -> Row:
     return {NAME_ALIASES.get(name, name): value for name, value in fields}

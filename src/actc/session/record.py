@@ -1,4 +1,4 @@
-"""Put judgements into the history: each once, however often it is sent; none is ever taken out.
+"""Put judgements into the history: each once, however often it is sent; none is ever removed.
 
 All functions run inside a write transaction of the caller's.
 """
@@ -10,16 +10,15 @@ import sqlite3
 from dataclasses import dataclass
 
 from actc.errors import OptionError, SessionError, check_choice
-from actc.session.ask import LeaseQueue
+from actc.session.lease_queue import LeaseQueue
 
 LABELS: dict[str, int | None] = {"true": 1, "false": 0, "unsure": None}
-SAID = (*LABELS, "undo")
 WORDS = {"true": "true", "false": "false", "unsure": "not sure"}
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What an annotator sends.
+    """One answer of an annotator, or the undoing of one.
 
     Parameters
     ----------
@@ -32,11 +31,7 @@ class Judgement:
     seconds : float, optional
         How long the card was looked at.
     note : str
-        Whatever the annotator wants to say.
-    shown : str
-        The sentence that was on the card.
-    reasons : {"", "after", "beside"}
-        Whether what speaks for and against the triple was shown, and when; empty where it was not.
+        A comment of the annotator's.
     undoes : str, optional
         The key of the judgement that "undo" takes back; the annotator's last standing one if not given.
     """
@@ -46,19 +41,21 @@ class Judgement:
     key: str
     seconds: float | None = None
     note: str = ""
-    shown: str = ""
-    reasons: str = ""
     undoes: str | None = None
 
     def __post_init__(self) -> None:
-        check_choice("answer", self.said, SAID)
+        check_choice("answer", self.said, (*LABELS, "undo"))
         for name in ("key", "note"):
             if not is_storable(getattr(self, name)):
                 raise OptionError(f"The {name} has half a character in it (a lone surrogate), which cannot be stored.")
 
 
+Recorded = dict[str, int]
+"""A stored judgement: its ``id`` in the history, and its ``triple``; for "undo", the one that is open again."""
+
+
 def is_storable(text: str) -> bool:
-    """Say whether a text can be written as UTF-8: JSON may hold halves of characters, which no file can."""
+    """Return whether a text can be written as UTF-8: JSON may hold halves of characters, which no file can."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -66,88 +63,63 @@ def is_storable(text: str) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """What became of a judgement.
+def record(queue: LeaseQueue, judgement: Judgement, shown: dict[str, object]) -> Recorded:
+    """Add a judgement to the history, and end the lease of its triple.
 
-    Parameters
-    ----------
-    id : int
-        Its number in the history.
-    triple : int
-        Its triple; for "undo", the one that is open again.
+    ``shown`` has what the card showed: the ``sentence``, whether the ``score``, and when the ``reasons``.
     """
-
-    id: int
-    triple: int
-
-
-def record(queue: LeaseQueue, judgement: Judgement, score_shown: bool = False) -> Recorded:
-    """Add a judgement to the history, and end the lease of its triple."""
     stored = find_stored(queue, judgement)
     if stored is not None:
         return stored
     if judgement.said == "undo":
         return _undo(queue, judgement)
     sql = "SELECT purpose, probability FROM lease JOIN task USING (triple) WHERE annotator = :who AND triple = :triple"
-    asked = queue.run(sql, triple=judgement.triple).fetchone()
-    if judgement.triple is None or asked is None:
-        return _said_before(queue, judgement)
-    seen = {"sentence": judgement.shown, "score": score_shown} | _reasons_seen(queue, judgement)
-    shown = json.dumps(seen, ensure_ascii=False)
-    number = insert(queue, judgement, judgement.triple, asked["purpose"], shown, asked["probability"])
+    task = queue.run(sql, triple=judgement.triple).fetchone()
+    if judgement.triple is None or task is None:
+        return _find_same(queue, judgement, str(shown["sentence"]))
+    if "reasons" in shown:
+        # Somebody who answers a triple again has read the reasons after the first answer.
+        sql = "SELECT 1 FROM judgement WHERE triple = :triple AND annotator = :who LIMIT 1"
+        again = queue.run(sql, triple=judgement.triple).fetchone()
+        shown = shown | {"reasons": "before" if again or shown["reasons"] == "beside" else "after"}
+    content = json.dumps(shown, ensure_ascii=False)
+    number = insert(queue, judgement, judgement.triple, task["purpose"], content, task["probability"])
     queue.run("DELETE FROM lease WHERE annotator = :who AND triple = :triple", triple=judgement.triple)
-    return Recorded(number, judgement.triple)
+    return {"id": number, "triple": judgement.triple}
 
 
-def _reasons_seen(queue: LeaseQueue, judgement: Judgement) -> dict[str, str]:
-    """Say whether the annotator could read reasons before this answer or only after it; nothing where there are none.
+def _find_same(queue: LeaseQueue, judgement: Judgement, sentence: str) -> Recorded:
+    """Return the standing answer if it is the same: two windows of one person may show the same card.
 
-    Who answers the same triple again has read what was shown after the first answer.
+    Another one stands, and the person reads that in the error.
     """
-    if not judgement.reasons:
-        return {}
-    sql = "SELECT 1 FROM judgement WHERE triple = :triple AND annotator = :who LIMIT 1"
-    again = queue.run(sql, triple=judgement.triple).fetchone()
-    return {"reasons": "before" if again or judgement.reasons == "beside" else "after"}
-
-
-def _said_before(queue: LeaseQueue, judgement: Judgement) -> Recorded:
-    """Return the standing answer that says the same: two windows of one person may show the same card.
-
-    One that says something else stands, and this is said.
-    """
-    standing, name = _standing_of(queue, judgement.triple), queue.annotator.name
+    standing = queue.run(
+        "SELECT said, note, judgement.id FROM answer JOIN judgement ON judgement = judgement.id "
+        "WHERE answer.triple = :triple AND answer.annotator = :who",
+        triple=judgement.triple,
+    ).fetchone()
     if judgement.triple is None or standing is None:
+        name = queue.annotator.name
         raise SessionError(f"{name} was not asked about triple {judgement.triple}, or took the answer back.")
     if standing["said"] == judgement.said and judgement.note in ("", standing["note"]):
-        return Recorded(standing["id"], judgement.triple)
+        return {"id": standing["id"], "triple": judgement.triple}
     before, now = WORDS[standing["said"]], WORDS[judgement.said]
     # The isolates keep a sentence that runs from right to left from turning the words around it.
     raise SessionError(
-        f"“\u2068{judgement.shown}\u2069”: “{before}”, given before, stands; “{now}” was not taken. "
+        f"“\u2068{sentence}\u2069”: the earlier answer “{before}” stands; “{now}” was not stored. "
         "Change it under “My answers”."
     )
 
 
-def _standing_of(queue: LeaseQueue, triple: int | None) -> sqlite3.Row | None:
-    row: sqlite3.Row | None = queue.run(
-        "SELECT said, note, judgement.id FROM answer JOIN judgement ON judgement = judgement.id "
-        "WHERE answer.triple = :triple AND answer.annotator = :who",
-        triple=triple,
-    ).fetchone()
-    return row
-
-
 def find_stored(queue: LeaseQueue, judgement: Judgement) -> Recorded | None:
-    """Return what became of a judgement that the same annotator sent before under the same key; None if it is new."""
+    """Return a judgement that the same annotator sent before under the same key; None if it is new."""
     sql = "SELECT id, triple, said FROM judgement WHERE annotator = :who AND key = :key"
     old = queue.run(sql, key=judgement.key).fetchone()
     if old is None:
         return None
     if old["said"] != judgement.said or (judgement.said != "undo" and old["triple"] != judgement.triple):
         raise SessionError(f"The key {judgement.key!r} was used for another judgement; give each one its own.")
-    return Recorded(old["id"], old["triple"])
+    return {"id": old["id"], "triple": old["triple"]}
 
 
 def insert(
@@ -159,7 +131,7 @@ def insert(
     probability: float | None = None,
     undoes: int | None = None,
 ) -> int:
-    """Write one row of history, and the standing answer that follows from it."""
+    """Write one row of history, and the standing answer that follows from it; return the row's number."""
     number = queue.run(
         "INSERT INTO judgement (at, annotator, triple, said, purpose, key, seconds, note, shown, probability, undoes) "
         "VALUES (:at, :who, :triple, :said, :purpose, :key, :seconds, :note, :shown, :probability, :undoes)",
@@ -167,18 +139,25 @@ def insert(
         probability=probability,
     ).lastrowid
     assert number is not None
-    if judgement.said != "undo":
-        _let_stand(queue, triple, judgement.said, number)
+    # Not INSERT OR REPLACE: its silent delete fires no trigger, and the triggers count.
+    queue.run("DELETE FROM answer WHERE triple = :triple AND annotator = :who", triple=triple)
+    standing = number if judgement.said != "undo" else _last_standing(queue, triple)
+    queue.run(
+        "INSERT INTO answer (triple, annotator, label, judgement) SELECT triple, annotator, "
+        "CASE said WHEN 'true' THEN 1 WHEN 'false' THEN 0 END, id FROM judgement WHERE id = :standing",
+        standing=standing,
+    )
     return number
 
 
-def _let_stand(queue: LeaseQueue, triple: int, said: str | None, judgement: int | None) -> None:
-    """Replace an annotator's standing answer to a triple; None where none stands any more."""
-    # Not INSERT OR REPLACE: its silent delete fires no trigger, and the triggers count.
-    queue.run("DELETE FROM answer WHERE triple = :triple AND annotator = :who", triple=triple)
-    if said is not None:
-        sql = "INSERT INTO answer (triple, annotator, label, judgement) VALUES (:triple, :who, :label, :judgement)"
-        queue.run(sql, triple=triple, label=LABELS[said], judgement=judgement)
+def _last_standing(queue: LeaseQueue, triple: int) -> int | None:
+    """Return the number of the annotator's last judgement of a triple that is not taken back."""
+    row: sqlite3.Row | None = queue.run(
+        "SELECT j.id FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id WHERE j.annotator = :who "
+        "AND j.triple = :triple AND j.said != 'undo' AND u.id IS NULL ORDER BY j.id DESC LIMIT 1",
+        triple=triple,
+    ).fetchone()
+    return None if row is None else int(row["id"])
 
 
 def _undo(queue: LeaseQueue, undo: Judgement) -> Recorded:
@@ -193,19 +172,7 @@ def _undo(queue: LeaseQueue, undo: Judgement) -> Recorded:
         given = "" if undo.undoes is None else " Your standing answers are under “My answers”."
         raise SessionError(f"There is nothing to undo.{given}")
     number = insert(queue, undo, old["triple"], old["purpose"], undoes=old["id"])
-    _restore_answer(queue, old["triple"])
     # The triple of an imported judgement, or of the owner's decision, was leased to nobody: it is not leased now.
     if old["purpose"] in ("new", "shared", "again"):
         queue.lease([old["triple"]], old["purpose"], in_front=True)
-    return Recorded(number, old["triple"])
-
-
-def _restore_answer(queue: LeaseQueue, triple: int) -> None:
-    """Make the last judgement that is not taken back the standing answer; where all are, there is none."""
-    standing = queue.run(
-        "SELECT j.said, j.id FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id WHERE j.annotator = :who "
-        "AND j.triple = :triple AND j.said != 'undo' AND u.id IS NULL "
-        "ORDER BY j.id DESC LIMIT 1",
-        triple=triple,
-    ).fetchone()
-    _let_stand(queue, triple, *(standing or (None, None)))
+    return {"id": number, "triple": old["triple"]}

@@ -3,21 +3,17 @@
 ::
 
     SESSION/
+      session.sqlite       settings, people, questions, the history of answers, machines' replies, names, the graph
       pool.parquet         the candidates: head, relation, tail, score
       known.parquet        the graph's triples with their scores, where it has scores
-      constraints.tsv      what may not be true together, where somebody said so,
-      facts.parquet        and the facts that candidates could contradict by it
-      names.sqlite         names, descriptions, what the graph already says, and texts beside the candidates: why each
-                           may be true or false, and what it was taken from, where that is known
-      judges.sqlite        what machine judges said, where there are any
-      judgements.sqlite    what it was started with, the whole history, and who is asked what
-      secret               what the annotators' links are made from
+      constraints.tsv      what cannot be true together, where constraints were given,
+      facts.parquet        and the facts that candidates could contradict by them
+      secret               the annotators' links are made from it
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -30,24 +26,20 @@ import numpy as np
 
 from actc.data.answers import Annotations
 from actc.data.constraints import Constraints
-from actc.data.files import read_scored
-from actc.data.triples import BoolArray, ScoredTriples
-from actc.decide.list_test import Demand
+from actc.data.files import ordinary, read_scored
+from actc.data.triples import IntArray, ScoredTriples
 from actc.errors import FileError, OptionError, SessionError, check_choice
-from actc.session.agreement import Votes, combine
-from actc.session.ask import TASK, Annotator, LeaseQueue, Task, drop_from_plan, lease_clock, put_tasks
+from actc.session.agreement import combine
 from actc.session.cards import plain, sentence
-from actc.session.judge_store import tidy_name
-from actc.session.names import FILE, Names
+from actc.session.lease_queue import TASK, Annotator, LeaseQueue, Task, lease_clock, put_tasks
+from actc.session.names import Names
 from actc.session.record import Judgement, Recorded, find_stored, insert, record
-from actc.session.settings import Settings
-from actc.session.store import FILE as STORE
-from actc.session.store import Store
-from actc.session.texts import reasons_of
+from actc.session.settings import CHANGEABLE, Settings, to_rows
+from actc.session.store import FILE, Store
 
 OWNER = "owner"
-CHANGEABLE = ("overlap", "reasons", "title", "guidelines", "precision")
-NUMBERS = ("overlap", "precision")
+MOST_NAME = 80  # characters
+FAILURE = "planner-failure.txt"
 
 
 class Session:
@@ -65,19 +57,27 @@ class Session:
 
     def __init__(self, folder: str | Path, synced: bool = True) -> None:
         self.folder = Path(folder)
-        self.store = Store(self.folder / STORE, synced=synced)
-        self.settings = Settings.read(self.store.value("SELECT content FROM setting"), self.store.path)
-        self.names = Names(self.folder / FILE, self.settings.link)
+        self.store = Store(self.folder / FILE, synced=synced)
+        self._settings = -1, Settings()
+        self.names = Names(self.store, self.settings.link)
         if synced:  # the planner is started by somebody who checked
             self.store.check()
 
     def close(self) -> None:
-        """Close its files."""
+        """Close its file."""
         self.store.close()
-        self.names.close()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as they are now."""
+        last = self.store.value("SELECT max(id) FROM setting")
+        if self._settings[0] != last:
+            rows = self.store.rows("SELECT name, value FROM setting ORDER BY id")
+            self._settings = last, Settings.read(map(tuple, rows), self.store.path)
+        return self._settings[1]
 
     def read_pool(self) -> ScoredTriples:
-        """Read the candidates; their rows are what judgements call triples."""
+        """Read the candidates; their rows are the numbers of triples in judgements."""
         pool, triples = read_scored(self.folder / "pool.parquet")[0], self.settings.triples
         if len(pool) < triples:
             raise FileError(
@@ -87,10 +87,11 @@ class Session:
 
     def read_known(self) -> ScoredTriples | None:
         """Read the graph's own triples, if they have scores."""
-        return read_scored(self.folder / "known.parquet")[0] if self.settings.graph_scored else None
+        path = self.folder / "known.parquet"
+        return read_scored(path)[0] if path.exists() else None
 
     def read_constraints(self) -> Constraints:
-        """Read what may not be true together; nothing where nobody said so."""
+        """Read the constraints; none where none were given."""
         path = self.folder / "constraints.tsv"
         return Constraints.read(path) if path.exists() else Constraints()
 
@@ -100,79 +101,31 @@ class Session:
         path = self.folder / "facts.parquet"
         return path if path.exists() else None
 
-    @property
-    def budget(self) -> int:
-        """How many triples people shall judge."""
-        return int(self.store.value("SELECT triples FROM budget ORDER BY id DESC LIMIT 1"))
+    def change(self, choices: Mapping[str, Any], people: Iterable[str] = ()) -> None:
+        """Change settings, see ``CHANGEABLE``, and add people: all of it or nothing.
 
-    def set_budget(self, triples: int) -> None:
-        """Change the budget; the earlier ones stay in the history."""
-        if triples < 1:
-            raise OptionError(f"The budget must be at least 1, not {triples}.")
-        with self.store.transaction() as connection:
-            connection.execute("INSERT INTO budget (at, triples) VALUES (?, ?)", (time.time(), triples))
-
-    def raise_budget(self, annotator: Annotator, triples: int) -> None:
-        """Add to what is spent, for somebody who judges alone; else it is the owner who decides how much is judged."""
-        if [one.id for one in self.people()] != [annotator.id]:
-            raise SessionError("Others judge here too, so the budget is the owner's to raise.")
-        labels = int(self.store.value("SELECT labels FROM total"))
-        self.set_budget(max(self.budget, labels) + triples)
-
-    @property
-    def overlap(self) -> float:
-        """The share of triples that two annotators judge."""
-        return float(self._chosen("overlap"))
-
-    @property
-    def demand(self) -> Demand | None:
-        """The precision that questions shall lead to a guarantee of, if any."""
-        precision = self._chosen("precision")
-        return None if precision is None else Demand(float(precision), self.settings.confidence)
-
-    @property
-    def reasons(self) -> str:
-        """When people see what speaks for and against a triple: "after", "beside" or "never"."""
-        return str(self._chosen("reasons"))
-
-    @property
-    def title(self) -> str:
-        """What the pages call the session."""
-        return str(self._chosen("title"))
-
-    @property
-    def guidelines(self) -> str:
-        """What annotators should know before they judge, as Markdown."""
-        return str(self._chosen("guidelines"))
-
-    def _chosen(self, name: str) -> Any:
-        value = self.store.value("SELECT value FROM choice WHERE name = ? ORDER BY id DESC LIMIT 1", (name,))
-        if value is None:
-            return getattr(self.settings, name)
-        try:
-            changed: Any = {name: float(value) if name in NUMBERS else value}
-            return getattr(replace(self.settings, **changed), name)
-        except ValueError:
-            raise FileError(f"{self.store.path}: it says that {name} is {value!r}, which it cannot be.") from None
-
-    def change(self, choices: Mapping[str, str | float], people: Iterable[str] = ()) -> None:
-        """Change what may be changed after the start, see ``CHANGEABLE``, and add people: all of it or nothing.
-
-        What was chosen before stays in the history. Another overlap holds for the triples that are planned from now on.
+        Earlier values stay in the history. Another overlap holds for the triples that are planned from now on.
         """
         for name in choices:
             check_choice("setting to change", name, CHANGEABLE)
-        replace(self.settings, **choices)  # type: ignore[arg-type]  # refuses what a start would refuse
-        names = [self._free_name(name, "person") for name in people]
+        replace(self.settings, **choices)  # refuses what a start would refuse
+        names = [self._check_name(name, "person") for name in people]
         with self.store.transaction() as connection:
-            sql = "INSERT INTO choice (at, name, value) VALUES (?, ?, ?)"
-            connection.executemany(sql, [(time.time(), name, str(value)) for name, value in choices.items()])
+            sql = "INSERT INTO setting (at, name, value) VALUES (?, ?, ?)"
+            connection.executemany(sql, [(time.time(), *row) for row in to_rows(choices)])
         for name in names:
             self.add_annotator(name)
 
+    def raise_budget(self, annotator: Annotator, triples: int) -> None:
+        """Add to the budget for somebody who judges alone; else the owner decides how much is judged."""
+        if [one.id for one in self.people()] != [annotator.id]:
+            raise SessionError("Others judge here too, so only the owner can raise the budget.")
+        labels = int(self.store.value("SELECT labels FROM total"))
+        self.change({"budget": max(self.settings.budget, labels) + triples})
+
     def add_annotator(self, name: str, kind: str = "person") -> Annotator:
         """Return the annotator of that name, new or not."""
-        name = self._free_name(name, kind)
+        name = self._check_name(name, kind)
         with self.store.transaction() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO annotator (name, kind, created) VALUES (?, ?, ?)", (name, kind, time.time())
@@ -180,7 +133,7 @@ class Session:
         annotator = self.annotator(name)
         return annotator if annotator.link >= 0 else self.change_link(name)
 
-    def _free_name(self, name: str, kind: str) -> str:
+    def _check_name(self, name: str, kind: str) -> str:
         """Return a name in one form; refuse one that is no name, or that an annotator of another kind has."""
         name = tidy_name(name, "an annotator")
         for other in self.annotators():
@@ -191,7 +144,7 @@ class Session:
     def change_link(self, name: str, void: bool = False) -> Annotator:
         """Give a person a new link, or none: the old one is void at once, and their answers stay.
 
-        What somebody without a link has leased is offered to others.
+        The triples that somebody without a link has leased are offered to others.
         """
         person = self.annotator(name)
         if person.kind != "person":
@@ -204,22 +157,19 @@ class Session:
         return self.annotator(name)
 
     @property
-    def paused(self) -> bool:
-        """Whether everybody waits: answers are taken, no cards are given out."""
-        return bool(self.store.value("SELECT paused FROM pause ORDER BY id DESC LIMIT 1"))
-
-    def set_paused(self, paused: bool) -> None:
-        """Let everybody wait, or go on."""
-        with self.store.transaction() as connection:
-            connection.execute("INSERT INTO pause (at, paused) VALUES (?, ?)", (time.time(), paused))
-
-    @property
     def certified(self) -> bool:
-        """Whether this is an audit that has answers enough; then no more cards are given out."""
+        """Whether this is an audit that has enough answers; then no more cards are given out."""
         if not self.settings.is_audit:
             return False
-        content = self.store.value("SELECT content FROM outlook ORDER BY id DESC LIMIT 1")
+        content = self.store.value("SELECT content FROM refit ORDER BY id DESC LIMIT 1")
         return content is not None and bool(json.loads(content)["done"])
+
+    def read_failure(self) -> str:
+        """Return why no questions are planned, in a sentence of the planner's; empty if they are."""
+        try:
+            return ordinary(self.folder / FAILURE).read_text(encoding="utf-8", errors="replace").strip()
+        except OSError:
+            return ""
 
     def annotator(self, name: str) -> Annotator:
         """Return an annotator by name."""
@@ -248,39 +198,33 @@ class Session:
     def exchange(
         self, annotator: Annotator, judgements: Iterable[Judgement], count: int, relation: str | None = None
     ) -> tuple[list[Recorded], list[Task]]:
-        """Record, and ask for the next triples, in one transaction: one sync of the disk for both.
+        """Record, and lease the next triples, in one transaction: one sync of the disk for both.
 
-        With a relation, only triples of it are asked; not in an audit, which has its own order.
+        With a relation, only triples of it are leased; not in an audit, which has its own order.
         """
-        relation = None if self.settings.is_audit else relation
-        settings, budget, overlap = self.settings, self.budget, self.overlap
-        count, times = 0 if self.paused or self.certified else count, (time.time(), lease_clock())
-        judgements = self._with_shown(judgements)
+        settings, judgements = self.settings, list(judgements)
+        relation = None if settings.is_audit else relation
+        count, times = 0 if settings.paused or self.certified else count, (time.time(), lease_clock())
+        shown: list[dict[str, object]] = [
+            {"sentence": self.sentence(one.triple), "score": settings.show_score} for one in judgements
+        ]
+        if settings.reasons != "never":
+            for card, reasons in zip(shown, self.names.reasons([one.triple for one in judgements]), strict=True):
+                card.update({"reasons": settings.reasons} if reasons else {})
 
-        def work(connection: sqlite3.Connection) -> tuple[list[Recorded], list[Task]]:
+        def work(connection: Any) -> tuple[list[Recorded], list[Task]]:
             queue = LeaseQueue(connection, annotator, *times)
-            done = [record(queue, one, settings.show_score) for one in judgements]
+            done = [record(queue, *one) for one in zip(judgements, shown, strict=True)]
             if relation is not None:
                 queue.release_others(relation)
-            if count and relation is not None:
-                queue.top_up_relation(count, budget, relation)
-            elif count:
-                queue.top_up(count, budget, overlap)
+            if count:
+                queue.top_up(count, settings.budget, settings.overlap, relation)
             return done, queue.tasks(count, relation)
 
         return self.store.write(work)
 
-    def _with_shown(self, judgements: Iterable[Judgement]) -> list[Judgement]:
-        """Add to judgements what their cards showed: the sentence, and when reasons were there to read."""
-        judgements, when = list(judgements), self.reasons
-        found = [()] * len(judgements) if when == "never" else reasons_of(self.names, [j.triple for j in judgements])
-        return [
-            replace(one, shown=self.sentence(one.triple), reasons=when if said else "")
-            for one, said in zip(judgements, found, strict=True)
-        ]
-
     def tasks(self, triples: Iterable[int]) -> list[Task]:
-        """Return triples that were given out, in the order asked for."""
+        """Return triples that were given out, in the given order."""
         sql = f"SELECT {TASK} FROM task WHERE triple = ?"
         return [Task(*row) for triple in triples for row in self.store.rows(sql, (triple,))]
 
@@ -289,43 +233,40 @@ class Session:
         row = self.store.rows("SELECT head, relation, tail FROM task WHERE triple = ?", (triple,))
         return plain(sentence(*map(self.names.of, row[0]))) if row else ""
 
-    def settle(self, triple: int, said: str, key: str, note: str = "", unasked: Task | None = None) -> Recorded:
-        """Store the owner's decision on a triple; it overrules everybody's answers.
+    def settle(self, triple: int, said: str, key: str, note: str = "", task: Task | None = None) -> Recorded:
+        """Store the owner's answer to a triple; it overrules everybody's answers.
 
-        A triple that nobody was asked about comes as a task.
+        A triple that was never given out comes as a task.
         """
         owner, judgement = self.annotator(OWNER), Judgement(said, triple, key, note=note)
         with self.store.transaction() as connection:
             queue = LeaseQueue(connection, owner)
-            if unasked is not None:
-                put_tasks(connection, [unasked])
-                drop_from_plan(connection, [unasked])
-            task = connection.execute("SELECT probability FROM task WHERE triple = ?", (triple,)).fetchone()
-            if task is None or said == "undo":
+            if task is not None:
+                put_tasks(connection, [task])
+            row = connection.execute("SELECT probability FROM task WHERE triple = ?", (triple,)).fetchone()
+            if row is None or said == "undo":
                 raise SessionError(f"Triple {triple} was not judged in this session.")
             stored = find_stored(queue, judgement)
             if stored is not None:
                 return stored
-            number = insert(queue, judgement, triple, "settle", probability=task["probability"])
-        return Recorded(number, triple)
+            number = insert(queue, judgement, triple, "settle", probability=row["probability"])
+        return {"id": number, "triple": triple}
 
     def unsettle(self, key: str, undoes: str | None = None) -> Recorded:
-        """Take back a decision of the owner's: the one with the key ``undoes``, or the last that stands."""
+        """Take back an answer of the owner's: the one with the key ``undoes``, or the last that stands."""
         return self.record(self.annotator(OWNER), [Judgement("undo", None, key, undoes=undoes)])[0]
 
-    def votes(self) -> Votes:
-        """Return the standing answers, oldest first."""
-        table = self.store.integers(
+    def votes(self) -> IntArray:
+        """Return the standing answers, oldest first: triple, annotator, label, and 1 where it is the owner's."""
+        return self.store.integers(
             "SELECT triple, annotator, label, kind = 'owner' FROM answer JOIN annotator ON annotator = id "
             "WHERE label IS NOT NULL ORDER BY judgement",
             columns=4,
         )
-        final: BoolArray = table[:, 3] == 1
-        return Votes(table[:, 0], table[:, 1], table[:, 2] == 1, final)
 
     def annotations(self) -> Annotations:
-        """Return one label per triple that people judged, by majority, and how each was asked."""
-        found = combine(self.votes())
+        """Return one label per triple that people judged, by majority, and how each was selected."""
+        labels = combine(self.votes())
         selected = {
             triple: how
             for triple, *how in self.store.rows(
@@ -336,25 +277,32 @@ class Session:
                 "WHERE label IS NOT NULL GROUP BY task.triple"
             )
         }
-        found = found.take(np.isin(found.rows, list(selected)))  # one may be taken back between the two reads
-        columns = list(zip(*(selected[row] for row in found.rows.tolist()), strict=True)) or [()] * 6
-        selection, frame, who = (np.array(columns[at], dtype=object) for at in (0, 1, 4))
+        labels = labels.take(np.isin(labels.rows, list(selected)))  # one may be taken back between the two reads
+        columns = list(zip(*(selected[row] for row in labels.rows.tolist()), strict=True)) or [()] * 6
+        selection, frame, probability, rounds, who, at = columns
+        when = [datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") for seconds in at]
         try:
-            probability = np.array(columns[2], dtype=np.float64)  # None becomes NaN
-            rounds = np.array(columns[3], dtype=np.float64)
+            return replace(
+                labels,
+                selection=np.array(selection, dtype=object),
+                sampling_frame=np.array(frame, dtype=object),
+                inclusion_probability=np.array(probability, dtype=np.float64),  # None becomes NaN
+                round=np.array(rounds, dtype=np.float64),
+                who=np.array(who, dtype=object),
+                when=np.array(when, dtype=object),
+            )
         except ValueError:
             raise FileError(
                 f"{self.store.path}: a probability in it is no number; put back a copy of the session."
             ) from None
-        at = [datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") for seconds in columns[5]]
-        how = {
-            "selection": selection,
-            "sampling_frame": frame,
-            "inclusion_probability": probability,
-            "round": rounds,
-            "who": who,
-        }
-        return replace(found, **how, when=np.array(at, dtype=object))
+
+
+def tidy_name(name: str, whose: str) -> str:
+    """Return a name without needless spaces; refuse one that is no name."""
+    name = " ".join(name.split())
+    if not 0 < len(name) <= MOST_NAME or not name.isprintable():
+        raise OptionError(f"The name of {whose} has 1 to {MOST_NAME} printable characters.")
+    return name
 
 
 @contextmanager

@@ -1,9 +1,10 @@
-"""What a session was started with: one object, written once into its database."""
+"""The settings of a session: written when it starts, and again with every change; the last value counts."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import NoneType
@@ -11,11 +12,12 @@ from typing import Any
 
 from actc.decide.audit import StoppingRule
 from actc.decide.list_test import Demand
-from actc.errors import ChoiceError, FileError, OptionError, check_choice
+from actc.errors import ActcError, FileError, OptionError, check_choice
 
 WHEN_REASONS = ("after", "beside", "never")
 MOST_GUIDELINES = 20_000
 """More is a book; the page shows them in one box."""
+CHANGEABLE = ("budget", "paused", "overlap", "reasons", "title", "guidelines", "precision")
 _KINDS: dict[Any, Any] = {
     "int": int, "str": str, "bool": bool, "float": (int, float), "float | None": (int, float, NoneType)
 }  # fmt: skip
@@ -23,31 +25,29 @@ _KINDS: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices that hold for a whole session.
+    """What holds for a whole session.
 
     Parameters
     ----------
     method : str
         Which method selects, estimates and cuts; see ``actc methods``.
     budget : int
-        How many triples to judge; the owner may change it later.
+        How many triples to judge.
     overlap : float
         The share of triples that two annotators judge.
     show_score : bool
-        Whether cards show what the model thinks. It sways people, so it is off unless asked for.
+        Whether cards show the score and the probability; they influence people.
     seed : int
         Where random choices start from.
     title : str
-        What the pages call the session.
+        The title of the pages.
     guidelines : str
         What annotators should know before they judge, as Markdown.
-    triples, relations : int
+    triples : int
         The size of the pool.
-    graph_scored : bool
-        Whether the known triples have scores that the method may use.
     reasons : {"after", "beside", "never"}
-        When people see what the graph says for and against a triple, where that is known: after they answered, so that
-        it does not sway them; on the card; or not at all.
+        When people see reasons for and against a triple, where there are any: after they answered, so that reasons do
+        not influence the answer; on the card; or not at all.
     link : str
         The address of an entity, with ``{id}`` in it, where ids are no addresses themselves; empty for Wikidata's.
     within : float, optional
@@ -55,16 +55,18 @@ class Settings:
     target : float, optional
         Of an audit, the share of true triples to certify instead.
     level : float
-        Of an audit, how sure its bounds are.
+        Of an audit, the confidence of its bounds.
     candidates : int
-        How many candidates there are in all, where the triples that may be asked about are only some; else 0.
+        How many candidates there are in all, where the pool is a sample of them; else 0.
     precision : float, optional
         The precision to guarantee of what is accepted beyond people's answers: questions serve it.
     confidence : float
-        With which confidence.
-    doubted : int
-        How many of the triples, the last ones, are facts of the graph: wrong ones are sought among them, and the score
-        is the log-odds of being wrong, see ``sought.py``.
+        The confidence of that guarantee.
+    n_facts : int
+        How many of the triples, the last ones, are facts of the graph: wrong ones are looked for among them, and the
+        score is the log-odds of being wrong.
+    paused : bool
+        Whether nobody gets cards; answers are still stored.
     """
 
     method: str = "pooled"
@@ -75,8 +77,6 @@ class Settings:
     title: str = "Triples"
     guidelines: str = ""
     triples: int = 0
-    relations: int = 0
-    graph_scored: bool = False
     reasons: str = "after"
     link: str = ""
     within: float | None = None
@@ -85,7 +85,8 @@ class Settings:
     candidates: int = 0
     precision: float | None = None
     confidence: float = 0.9
-    doubted: int = 0
+    n_facts: int = 0
+    paused: bool = False
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -98,8 +99,7 @@ class Settings:
             raise OptionError(f"The seed must be at least 0, not {self.seed}.")
         if not 0 <= self.overlap <= 1:
             raise OptionError(f"overlap is a share between 0 and 1, not {self.overlap}.")
-        if self.precision is not None:
-            Demand(self.precision, self.confidence)  # refuses what cannot be guaranteed
+        _ = self.demand  # refuses what cannot be guaranteed
         if len(self.guidelines) > MOST_GUIDELINES:
             raise OptionError(f"Guidelines of {len(self.guidelines):,} characters; at most {MOST_GUIDELINES:,} fit.")
         check_choice("time for reasons", self.reasons, WHEN_REASONS)
@@ -119,18 +119,28 @@ class Settings:
         assert self.within is not None
         return StoppingRule(self.within, self.target, self.level)
 
-    def to_json(self) -> str:
-        """Return the settings as the database keeps them."""
-        return json.dumps(asdict(self))
+    @property
+    def demand(self) -> Demand | None:
+        """The precision that questions shall lead to a guarantee of, if any."""
+        return None if self.precision is None else Demand(self.precision, self.confidence)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return the settings as rows of the database."""
+        return to_rows(asdict(self))
 
     @classmethod
-    def read(cls, content: str, path: Path) -> Settings:
-        """Read settings back, or say in one sentence why those of a file cannot be read."""
+    def read(cls, rows: Iterable[tuple[str, str]], path: Path) -> Settings:
+        """Read settings, the last of each name, or raise an error that names the file."""
         try:
-            given = json.loads(content)
-            found = cls(**{field.name: given[field.name] for field in fields(cls)})
-            if not 0 <= found.doubted <= found.triples:
-                raise OptionError(f"{found.doubted} of {found.triples} triples are facts")
-            return found
-        except (ValueError, TypeError, KeyError, OptionError, ChoiceError) as error:
+            given = {name: json.loads(value) for name, value in rows}
+            read = cls(**{field.name: given[field.name] for field in fields(cls)})
+            if not 0 <= read.n_facts <= read.triples:
+                raise OptionError(f"{read.n_facts} of {read.triples} triples are facts")
+            return read
+        except (ValueError, TypeError, KeyError, ActcError) as error:
             raise FileError(f"{path}: the settings are damaged ({str(error).rstrip('.')}).") from None
+
+
+def to_rows(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return values as rows of the table ``setting``."""
+    return [(name, json.dumps(value)) for name, value in values.items()]

@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -18,34 +19,39 @@ from actc.data.constraints import Constraints
 from actc.data.deliver import write_folder
 from actc.data.files import find_layout, read_scored, write_scored, write_triples
 from actc.data.parts import read_sample
-from actc.data.triples import ScoredTriples, Triples
+from actc.data.triples import Triples
 from actc.decide.classes import relation_mask
 from actc.decide.find_constraints import constraints_from
 from actc.errors import FileError
 from actc.graph.formats import as_table, read_graph
-from actc.session.names import FILE, add_names, write_names
+from actc.session.names import find_sources, insert_names, write_known, write_reasons, write_sources
 from actc.session.read_names import own_labels
 from actc.session.session import OWNER, Session, open_session
 from actc.session.settings import Settings
-from actc.session.store import FILE as STORE
-from actc.session.store import Store
-from actc.session.texts import find_sources, write_reasons, write_sources
+from actc.session.store import FILE, Store
 
 
 def start_session(
     folder: str | Path,
     scores: str | Path,
-    settings: Settings | None = None,
+    *,
     names: Sequence[str | Path] = (),
     graph: str | Path | None = None,
     language: str = "en",
-    reasons: Iterable[Sequence[str]] | None = None,
     constraints: str | Path | Constraints | None = None,
-    facts: Triples | None = None,
-    said: Annotations | None = None,
-    people: str | Path | None = None,
+    method: str = "pooled",
+    budget: int = 100,
+    precision: float | None = None,
+    confidence: float = 0.9,
+    overlap: float = 0.0,
+    reasons: str = "after",
+    title: str = "Triples",
+    guidelines: str = "",
+    link: str = "",
+    show_score: bool = False,
+    seed: int = 0,
 ) -> Session:
-    """Make a session folder and plan its first questions.
+    """Make a session folder and plan its first questions, as ``actc start`` does.
 
     Parameters
     ----------
@@ -53,81 +59,129 @@ def start_session(
         A new folder; it is complete or absent.
     scores : path
         The candidates: head, relation, tail, score; a file, or a folder of parts. Of more than a million a random
-        sample is taken; the logger ``actc`` says so. A file may have a column ``source``,
-        the text that each was taken from: cards show it, and machine judges read it.
-    settings : Settings, optional
-        The choices; sizes are filled in here.
+        sample is taken; the logger ``actc`` reports it. A file may have a column ``source``, the text that each was
+        taken from: cards show it, and machine judges read it.
     names : sequence of path
         Files with names and descriptions, see :func:`actc.session.read_names.read_names`.
     graph : path, optional
-        Triples that the graph holds, in any format: head, relation, tail, and score if the method should use it. What
-        RDF calls things is shown.
+        The triples of the graph, in any format: head, relation, tail, and score if the method should use it. Names in
+        RDF are shown.
     language : str
         The language of names and descriptions, where a file has several.
-    reasons : iterable of sequences of str, optional
-        Why each candidate may be true or false, see :func:`actc.session.texts.write_reasons`.
     constraints : Constraints or path, optional
-        What may not be true together, as ``actc constraints`` writes it; or ``learnt``, from the graph.
+        What cannot be true together, as ``actc constraints`` writes it; or ``learnt``, from the graph.
+    method : str
+        See ``actc methods``.
+    budget : int
+        How many triples to judge.
+    precision, confidence : float
+        The precision to guarantee of what is accepted, and with which confidence: questions serve it.
+    overlap : float
+        The share of triples that two people judge.
+    reasons : {"after", "beside", "never"}
+        When people see reasons for and against a triple: after the answer, on the card, or not at all.
+    title, guidelines : str
+        The title of the pages; what people should know before they judge, as Markdown.
+    link : str
+        The address of an entity, with ``{id}`` in it; by default Wikidata's.
+    show_score : bool
+        Whether cards show the score and the probability; they influence people.
+    seed : int
+        Where random choices start from.
+    """
+    settings = Settings(
+        method, budget, overlap, show_score, seed, title, guidelines,
+        reasons=reasons, link=link, precision=precision, confidence=confidence,
+    )  # fmt: skip
+    return create_session(folder, scores, settings, names, graph, language, constraints=constraints)
+
+
+def create_session(
+    folder: str | Path,
+    scores: str | Path,
+    settings: Settings | None = None,
+    names: Sequence[str | Path] = (),
+    graph: str | Path | None = None,
+    language: str = "en",
+    *,
+    reasons: Iterable[Sequence[str]] | None = None,
+    constraints: str | Path | Constraints | None = None,
+    facts: Triples | None = None,
+    answers: Annotations | None = None,
+    people: str | Path | None = None,
+) -> Session:
+    """Make a session folder with whatever a completed graph brings; see :func:`start_session`.
+
+    Parameters
+    ----------
+    reasons : iterable of sequences of str, optional
+        Why each candidate may be true or false, see :func:`actc.session.names.write_reasons`.
     facts : Triples, optional
         What candidates could contradict; the graph's triples if not given.
-    said : Annotations, optional
-        What was said of candidates before, by their rows: it is not asked again.
+    answers : Annotations, optional
+        Earlier answers to candidates, by their rows: these are not asked again.
     people : path, optional
         An earlier session, whose people may judge by the links that they have.
     """
     from actc.methods.named import find_method, warn_of_scores
-    from actc.session.exchange import put_answers
+    from actc.session.import_answers import put_answers
     from actc.session.plan import Planner
 
-    folder, settings = Path(folder), settings or Settings()
+    folder, settings, graph = Path(folder), settings or Settings(), None if graph is None else Path(graph)
     method = find_method(settings.method)
     if folder.exists():
         raise FileError(f"{folder} is there already; give a new name, or go on with: actc annotate {folder}")
     if not folder.absolute().parent.is_dir():
         raise FileError(f"{folder} cannot be made: there is no folder {folder.absolute().parent}.")
-    with write_folder(folder) as beside:
-        beside.chmod(0o700)  # people's names and what they said; the owner may open it to others
-        known_file = None if graph is None else Path(graph)
+    with write_folder(folder) as made:
+        made.chmod(0o700)  # people's names and answers; the owner may open it to others
+        pool = read_sample(scores, seed=settings.seed)
+        write_scored(made / "pool.parquet", pool)
+        warn_of_scores(method, pool)
+        session = write_core(made, replace(settings, triples=len(pool)))
         with tempfile.TemporaryDirectory(prefix="actc-") as scratch:
-            table = None if known_file is None else as_table(known_file, "", Path(scratch))
-            known = None if table is None else _copy_known(table, beside)
-            pool = read_sample(scores, seed=settings.seed)
-            write_scored(beside / "pool.parquet", pool)
-            warn_of_scores(method, pool)
-            ids = (*pool.entity_names, *pool.relation_names)
-            own = () if known_file is None else own_labels(known_file)
-            write_names(beside / FILE, [*own, *map(Path, names)], table, ids, language)
+            table = None if graph is None else as_table(graph, "", Path(scratch))
+            if table is not None and "score" in find_layout(table, ("head", "relation", "tail", "score")).position:
+                write_scored(made / "known.parquet", read_scored(table)[0])
+            write_known(session.store, table)
+        own = () if graph is None else own_labels(graph)
+        insert_names(session.store, [*own, *map(Path, names)], (*pool.entity_names, *pool.relation_names), language)
         if Path(scores).is_file() and find_sources(Path(scores)) is not None:
-            write_sources(beside, pool, scores)
+            write_sources(session.store, pool, scores)
         if reasons is not None:
-            write_reasons(beside, reasons)
+            write_reasons(session.store, reasons)
         if constraints is not None:
-            _write_constraints(beside, constraints, known_file, facts)
-        chosen = replace(
-            settings, triples=len(pool), relations=len(pool.relation_names), graph_scored=known is not None
-        )
-        session = write_core(beside, chosen)
+            used = constraints if isinstance(constraints, Constraints) else constraints_from(constraints, graph)
+            used.used.write(made / "constraints.tsv")
+            facts = read_graph(graph) if facts is None and graph is not None else facts
+            if facts is not None:
+                contradicted = facts.take(relation_mask(facts, used.used.relations))
+                write_triples(made / "facts.parquet", contradicted.columns())
         if people is not None:
-            take_people(session, Path(people))
-        if said is not None:
-            put_answers(session, pool, said)
+            _take_people(session, Path(people))
+        if answers is not None:
+            put_answers(session, pool, answers)
         Planner(session, pool).step()
         session.close()
     return Session(folder)
 
 
 def write_core(folder: Path, settings: Settings) -> Session:
-    """Write what every session has besides its pool and its names, and open it."""
-    _write_secret(folder / "secret")
-    Store(folder / STORE, settings.to_json()).close()
+    """Write what every session has besides its pool, its names and the graph, and open it."""
+    with open(os.open(folder / "secret", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(secrets.token_bytes(32))
+    store = Store(folder / FILE, create=True)
+    with store.transaction() as connection:
+        sql = "INSERT INTO setting (at, name, value) VALUES (?, ?, ?)"
+        connection.executemany(sql, [(time.time(), *row) for row in settings.rows()])
+    store.close()
     session = Session(folder)
-    session.set_budget(settings.budget)
     session.add_annotator(OWNER, "owner")
     return session
 
 
-def take_people(session: Session, earlier: Path) -> None:
-    """Give a new session the people of an earlier one: who may judge, and by which link, stays as it was."""
+def _take_people(session: Session, earlier: Path) -> None:
+    """Give a new session the people of an earlier one, with their links."""
     with open_session(earlier) as before:
         rows = [tuple(row) for row in before.store.rows("SELECT name, kind, created, link FROM annotator")]
     with session.store.transaction() as connection:
@@ -140,20 +194,21 @@ def take_people(session: Session, earlier: Path) -> None:
 
 
 def add_session_names(session: str | Path | Session, files: Sequence[str | Path], language: str = "en") -> None:
-    """Give a session that was started more names; its pages show them at once.
+    """Add names to a session that was started; its pages show them at once.
 
     Parameters
     ----------
     session : path or Session
     files : sequence of path
-        Where the names are, see :func:`actc.session.read_names.read_names`.
+        See :func:`actc.session.read_names.read_names`.
     language : str
         The language of names and descriptions, where a file has several.
     """
     with open_session(session) as session:
         pool = session.read_pool()
-        ids = (*pool.entity_names, *pool.relation_names)
-        add_names(session.names.path, [Path(file) for file in files], ids, language)
+        insert_names(
+            session.store, [Path(file) for file in files], (*pool.entity_names, *pool.relation_names), language
+        )
 
 
 def count_named(session: Session) -> tuple[int, int]:
@@ -167,28 +222,3 @@ def sample_files() -> tuple[Path, tuple[Path, ...], Path]:
     """Return the packaged sample's candidates, names and graph."""
     folder = Path(str(files("actc.bench.sample")))
     return folder / "valid.tsv.gz", (folder / "entities.tsv.gz", folder / "relations.tsv"), folder / "train.tsv.gz"
-
-
-def _copy_known(graph: Path, folder: Path) -> ScoredTriples | None:
-    """Copy the graph's triples into the session and return them, if they have scores."""
-    if "score" not in find_layout(graph, order=("head", "relation", "tail", "score")).position:
-        return None
-    known = read_scored(graph)[0]
-    write_scored(folder / "known.parquet", known)
-    return known
-
-
-def _write_constraints(
-    folder: Path, named: str | Path | Constraints, graph: Path | None, facts: Triples | None
-) -> None:
-    """Write the constraints that are used, and the facts that candidates could contradict."""
-    found = named if isinstance(named, Constraints) else constraints_from(named, graph)
-    found.used.write(folder / "constraints.tsv")
-    facts = read_graph(graph) if facts is None and graph is not None else facts
-    if facts is not None:
-        write_triples(folder / "facts.parquet", facts.take(relation_mask(facts, found.used.relations)).columns())
-
-
-def _write_secret(path: Path) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(secrets.token_bytes(32))

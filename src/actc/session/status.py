@@ -1,4 +1,4 @@
-"""Where a session stands: progress, what came of the answers, who judged how, and where people disagree."""
+"""The state of a session: progress, the refits, what each person did, and where people disagree."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ import numpy as np
 
 from actc.data.files import in_json
 from actc.errors import FileError, SessionError
-from actc.session.agreement import combine, measure_agreement, measure_reliability
-from actc.session.ask import Annotator, lease_clock, leased_at
+from actc.session.agreement import combine, measure_agreement, measure_reliability, shared_votes
 from actc.session.cards import make_cards, sentence
+from actc.session.cases import page_words
+from actc.session.lease_queue import Annotator, lease_clock, leased_at
 from actc.session.session import Session
-from actc.session.sought import page_words
-from actc.session.trouble import read_trouble
 
 MOST_POINTS = 120
-OUTLOOK = {"labels", "expected", "low", "high", "relations"}  # what pages ask of it
-AS_JUDGED = "What is true here, in estimates and guarantees, is true as these people judge: by the majority of answers."
+NEEDED = {"labels", "expected", "low", "high", "relations"}  # of a refit, on the pages
+AS_JUDGED = "In estimates and guarantees a triple is true if the majority of these people judge it true."
 MOST_PAIRS = 100  # 200 people are 19,900 pairs
 
 
@@ -31,8 +30,7 @@ def count_labels(session: Session) -> int:
 
 # One statement: every look and every answer asks for it.
 _PROGRESS = """
-    SELECT labels, (SELECT triples FROM budget ORDER BY id DESC LIMIT 1) AS budget,
-        (SELECT coalesce(max(id), 0) FROM judgement) AS judgements,
+    SELECT labels, (SELECT coalesce(max(id), 0) FROM judgement) AS judgements,
         (SELECT count(*) FROM task WHERE answered > 0 AND labelled = 0) AS unsure,
         (SELECT answered FROM annotator WHERE id = ?) AS mine,
         (SELECT count(*) FROM (SELECT 1 FROM annotator WHERE kind = 'person' AND link >= 0 LIMIT 2)) = 1 AS alone
@@ -43,50 +41,49 @@ _PROGRESS = """
 def progress(session: Session, annotator: Annotator | None = None) -> dict[str, Any]:
     """Return the counts that change with every answer."""
     [found] = session.store.rows(_PROGRESS, (None if annotator is None else annotator.id,))
-    triples = session.settings.triples
+    budget, triples = session.settings.budget, session.settings.triples
     counts = {
         "labels": found["labels"],
         "unsure": found["unsure"],
-        "budget": found["budget"],
+        "budget": budget,
         "triples": triples,
-        "goal": min(found["budget"], triples),
-        "done": found["labels"] >= found["budget"],
+        "goal": min(budget, triples),
+        "done": found["labels"] >= budget,
         "judgements": found["judgements"],
     }
     return counts if annotator is None else counts | {"mine": found["mine"], "alone": bool(found["alone"])}
 
 
 def write_count(counts: dict[str, Any]) -> str:
-    """Say how far a session is: against its budget, or the number of candidates if those are fewer."""
+    """Write progress against the budget, or the number of candidates if those are fewer."""
     if counts["labels"] > counts["goal"]:
         return f"{counts['labels']:,} triples judged, budget {counts['goal']:,}"
     return f"{counts['labels']:,} of {counts['goal']:,} triples judged"
 
 
 def describe_session(session: Session) -> list[str]:
-    """Say how far a session is, how far people agree, and why nothing is planned where that is so."""
+    """Return sentences: progress, how far people agree, and why nothing is planned where that is so."""
     lines = [f"{write_count(progress(session))}."]
-    found = measure_agreement(session.votes())
-    if found.shared:
-        alpha = "–" if math.isnan(found.krippendorff) else f"{found.krippendorff:.2f}"
-        lines += [f"Agreement on {found.shared:,} shared triples: Krippendorff's alpha {alpha}.", AS_JUDGED]
-    if trouble := read_trouble(session.folder):
-        lines.append(f"The last try to plan questions failed: {trouble}")
+    measured = measure_agreement(session.votes())
+    if measured.shared:
+        alpha = "–" if math.isnan(measured.krippendorff) else f"{measured.krippendorff:.2f}"
+        lines += [f"Agreement on {measured.shared:,} shared triples: Krippendorff's alpha {alpha}.", AS_JUDGED]
+    if failure := session.read_failure():
+        lines.append(f"The last attempt to plan questions failed: {failure}")
     return lines
 
 
 def what_is_left(session: Session, annotator: Annotator, relation: str | None = None) -> str:
-    """Say why an annotator has no lease.
+    """Return why an annotator has no lease.
 
     Returns
     -------
     {"more", "paused", "certified", "spent", "relation", "others", "none"}
-        More are being planned; the owner lets everybody wait; an audit has answers enough; the budget is spent;
-        nothing is left of the relation that they asked for; other people have the rest; nothing is left that this
-        annotator could still be asked.
+        More are being planned; the owner paused the session; an audit has enough answers; the budget is spent; nothing
+        is left of the relation that they chose; other people have the rest; nothing is left for this annotator.
     """
     counts = progress(session)
-    if session.paused:
+    if session.settings.paused:
         return "paused"
     if session.certified:
         return "certified"
@@ -95,7 +92,7 @@ def what_is_left(session: Session, annotator: Annotator, relation: str | None = 
     if relation is not None:
         return "relation"
     fresh = counts["triples"] - int(session.store.value("SELECT count(*) FROM task"))
-    if fresh <= 0:  # of what somebody was asked some may be free again; to count those takes many times as long
+    if fresh <= 0:  # some that were given out may be free again; to count those takes many times as long
         given_out = "SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease"
         fresh = counts["triples"] - int(session.store.value(f"SELECT count(*) FROM ({given_out})"))
     leased = session.store.rows(
@@ -109,67 +106,66 @@ def what_is_left(session: Session, annotator: Annotator, relation: str | None = 
 
 
 def picture(session: Session) -> dict[str, Any]:
-    """Return what came of the answers: expected accuracy by labels, the latest cuts, and when to stop."""
-    outlooks = _outlooks(session)
-    latest = outlooks[-1] if outlooks else None
+    """Return what the refits expect: accuracy by number of labels, the latest cuts, and when to stop."""
+    refits = _refits(session)
+    course: dict[str, list[float]] = {}
+    for refit in refits:
+        for line in refit["relations"]:
+            course.setdefault(line["relation"], []).append(line["share"])
+    latest = refits[-1] if refits else None
     return {
-        "curve": [[o["labels"], o["expected"], o["low"], o["high"]] for o in outlooks if o["expected"] is not None],
-        "relations": _relation_lines(session, outlooks),
+        "curve": [
+            [one["labels"], one["expected"], one["low"], one["high"]] for one in refits if one["expected"] is not None
+        ],
+        "relations": [
+            line | {"name": session.names.of(line["relation"]).name, "course": course[line["relation"]]}
+            for line in (latest["relations"] if latest else [])
+        ],
         "audit": session.settings.is_audit,
         "words": page_words(session.settings),
-        "advice": write_advice(latest, count_labels(session), session.budget),
+        "advice": write_advice(latest, count_labels(session), session.settings.budget),
     }
 
 
-def _outlooks(session: Session) -> list[dict[str, Any]]:
-    """Return what the refits expected, oldest first; evenly thinned out where there are many."""
-    numbers = [row["id"] for row in session.store.rows("SELECT id FROM outlook ORDER BY id")]
+def _refits(session: Session) -> list[dict[str, Any]]:
+    """Return the refits, oldest first; evenly thinned out where there are many."""
+    numbers = [row["id"] for row in session.store.rows("SELECT id FROM refit ORDER BY id")]
     if len(numbers) > MOST_POINTS:
         numbers = [numbers[i] for i in np.unique(np.linspace(0, len(numbers) - 1, MOST_POINTS).astype(int))]
     places = ", ".join("?" * len(numbers))
-    rows = session.store.rows(f"SELECT content FROM outlook WHERE id IN ({places}) ORDER BY id", numbers)
+    rows = session.store.rows(f"SELECT content FROM refit WHERE id IN ({places}) ORDER BY id", numbers)
     try:
         found = [json.loads(row["content"]) for row in rows]
     except (ValueError, TypeError):
         found = [None]
-    if not all(isinstance(one, dict) and one.keys() >= OUTLOOK for one in found):
-        raise FileError(f"{session.store.path}: an outlook in it is damaged; put back a copy of the session.")
+    if not all(isinstance(one, dict) and one.keys() >= NEEDED for one in found):
+        raise FileError(f"{session.store.path}: a refit in it is damaged; put back a copy of the session.")
     return found
-
-
-def _relation_lines(session: Session, outlooks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the latest relations, each with its name and the course of its accepted share."""
-    course: dict[str, list[float]] = {}
-    for outlook in outlooks:
-        for line in outlook["relations"]:
-            course.setdefault(line["relation"], []).append(line["share"])
-    latest = outlooks[-1]["relations"] if outlooks else []
-    return [
-        line | {"name": session.names.of(line["relation"]).name, "course": course[line["relation"]]} for line in latest
-    ]
 
 
 def all_relations(session: Session) -> list[dict[str, Any]]:
     """Return every relation as the last refit left it, with its name; those with most labels first."""
-    found = session.store.value("SELECT relations FROM latest")
-    return [line | {"name": session.names.of(line["relation"]).name} for line in json.loads(found or "[]")]
+    content = session.store.value("SELECT content FROM relations")
+    return [line | {"name": session.names.of(line["relation"]).name} for line in json.loads(content or "[]")]
 
 
-def write_advice(outlook: dict[str, Any] | None, labels: int, budget: int) -> str:
-    """Say what the last answers changed, so that people can see when to stop."""
-    if outlook is not None and "verdict" in outlook:
-        return str(outlook["verdict"])
+def write_advice(refit: dict[str, Any] | None, labels: int, budget: int) -> str:
+    """Write how many decisions the last answers changed, so that people can see when to stop."""
+    if refit is not None and "verdict" in refit:
+        return str(refit["verdict"])
     spent = f"The budget of {budget:,} answers is spent. " if labels >= budget else ""
-    if outlook is None or labels == 0:
-        return spent + "Judge a few triples to see what the answers bring."
-    if outlook["changed"] is not None:
-        return f"{spent}The last answers changed {100 * outlook['changed']:.2f} % of the decisions."
+    if refit is None or labels == 0:
+        return spent + "Judge a few triples to see an estimate of the accuracy."
+    if refit["changed"] is not None:
+        return f"{spent}The last answers changed {refit['changed']:.2%} of the decisions."
     return spent + "A few more answers will show whether they still change decisions."
 
 
 def people(session: Session, annotators: Sequence[Annotator] | None = None) -> list[dict[str, Any]]:
-    """Return what each annotator did: counts, speed, and how often they say what the others say."""
-    shared, work = session.votes().shared(), _work(session)
+    """Return what each annotator did: counts, speed, and how often they agree with the others."""
+    shared = shared_votes(session.votes())
+    # ``hasty``: the most answers in a row that took less than a second; nobody reads a card so fast for long.
+    work = {row["annotator"]: {name: row[name] for name in NO_WORK} for row in session.store.rows(_WORK)}
     lines = []
     for annotator in annotators or session.annotators():
         line: dict[str, Any] = {
@@ -179,9 +175,9 @@ def people(session: Session, annotators: Sequence[Annotator] | None = None) -> l
             **work.get(annotator.id, NO_WORK),
         }
         if annotator.kind == "person":
-            mine = shared.annotators == annotator.id
-            own, others = combine(shared.take(mine)), combine(shared.take(~mine))
-            line["reliability"] = in_json(vars(measure_reliability(own, others)), words=False)
+            mine = shared[:, 1] == annotator.id
+            own, others = combine(shared[mine]), combine(shared[~mine])
+            line["reliability"] = in_json(vars(measure_reliability(own.rows, own.labels, others)), words=False)
         lines.append(line)
     return lines
 
@@ -210,34 +206,19 @@ _WORK = f"""
 NO_WORK = {"hasty": 0, "judged": 0, "true": 0, "false": 0, "unsure": 0, "seconds": None, "last": None}
 
 
-def _work(session: Session) -> dict[int, dict[str, Any]]:
-    """Return, of each annotator who judged: counts, how long they look at a card in the middle, when they last judged.
-
-    ``hasty`` is how many answers in a row came in under a second, at most: nobody reads a card so fast for long.
-    """
-    return {row["annotator"]: {name: row[name] for name in NO_WORK} for row in session.store.rows(_WORK)}
-
-
 def agreement(session: Session) -> dict[str, Any]:
     """Return agreement among people, by name, and that of the first pairs of them."""
-    votes = session.votes()
-    found = measure_agreement(votes)
+    measured = measure_agreement(session.votes())
     name = {annotator.id: annotator.name for annotator in session.annotators()}
     pairs = [
         {"first": name[a], "second": name[b], "cohen": kappa}
-        for (a, b), kappa in sorted(found.pairs.items())[:MOST_PAIRS]
+        for (a, b), kappa in sorted(measured.pairs.items())[:MOST_PAIRS]
     ]
-    measures = {
-        "shared": found.shared,
-        "fleiss": found.fleiss,
-        "krippendorff": found.krippendorff,
-        "pairs": pairs,
-    }
-    return in_json(measures, words=False)  # type: ignore[no-any-return]
+    return in_json(vars(measured) | {"pairs": pairs}, words=False)  # type: ignore[no-any-return]
 
 
 def own_answers(session: Session, annotator: Annotator, most: int) -> list[dict[str, Any]]:
-    """Return an annotator's standing answers to what they were asked, newest first, each with the key to undo it."""
+    """Return an annotator's standing answers on cards, newest first, each with the key to undo it."""
     rows = session.store.rows(
         "SELECT answer.triple, key, said, note, head, relation, tail FROM answer "
         "JOIN judgement ON judgement = judgement.id JOIN task ON task.triple = answer.triple "
@@ -252,10 +233,10 @@ def own_answers(session: Session, annotator: Annotator, most: int) -> list[dict[
 
 
 def history(session: Session) -> list[dict[str, Any]]:
-    """Return all judgements, newest first: everything that was said, taken back or not."""
+    """Return all judgements, newest first, those that were taken back too."""
     rows = session.store.rows(
-        "SELECT j.id, at, name, kind, triple, head, relation, tail, said, purpose, selection, "
-        "sampling_frame, inclusion_probability, key, seconds, note, shown, j.probability, undoes "
+        "SELECT j.id, at, name, kind, triple, head, relation, tail, said, purpose, selection, sampling_frame, "
+        "inclusion_probability, key, seconds, note, shown, j.probability, undoes "
         "FROM judgement AS j JOIN task USING (triple) JOIN annotator ON annotator = annotator.id ORDER BY j.id DESC"
     )
     return [dict(row) for row in rows]
@@ -271,7 +252,7 @@ KINDS = {
     "JOIN annotator ON answer.annotator = annotator.id WHERE note != '' AND kind = 'person' "
     "GROUP BY answer.triple ORDER BY max(judgement.id) DESC",
 }
-"""Triples that await the owner's word; those with a note stay when it is given, the newest note first."""
+"""Triples that wait for the owner's answer; those with a note stay when it is given, the newest note first."""
 
 
 def count_reviews(session: Session) -> dict[str, int]:
@@ -280,13 +261,17 @@ def count_reviews(session: Session) -> dict[str, int]:
 
 
 def list_reviews(session: Session, kind: str, most: int = 50) -> list[dict[str, Any]]:
-    """Return the first triples of a kind, each as a sentence, with who said what and what the owner decided."""
-    rows = session.store.rows(f"{KINDS[kind]} LIMIT ?", (most,))
-    return [_review(session, row["triple"]) for row in rows]
+    """Return the first triples of a kind, each as a sentence, with people's answers and the owner's."""
+    lines = []
+    for (triple,) in session.store.rows(f"{KINDS[kind]} LIMIT ?", (most,)):
+        [task] = session.tasks([triple])
+        words = sentence(*map(session.names.of, (task.head, task.relation, task.tail)))
+        lines.append({"triple": triple, "sentence": words} | _answers(session, triple))
+    return lines
 
 
 def show_review(session: Session, triple: int) -> dict[str, Any]:
-    """Return the whole card of a triple that was given out, what the model thinks, and who said what."""
+    """Return the whole card of a triple that was given out, its score and probability, and everybody's answers."""
     tasks = session.tasks([triple])
     if not tasks:
         raise SessionError(f"Triple {triple} was not judged in this session.")
@@ -294,14 +279,8 @@ def show_review(session: Session, triple: int) -> dict[str, Any]:
     return card | _answers(session, triple)
 
 
-def _review(session: Session, triple: int) -> dict[str, Any]:
-    task = session.tasks([triple])[0]
-    words = sentence(*map(session.names.of, (task.head, task.relation, task.tail)))
-    return {"triple": triple, "sentence": words} | _answers(session, triple)
-
-
 def _answers(session: Session, triple: int) -> dict[str, Any]:
-    """Return the standing answers of people, the oldest first, and the owner's decision, None where there is none."""
+    """Return the standing answers of people, the oldest first, and the owner's answer, None where there is none."""
     rows = session.store.rows(
         "SELECT name, kind, said, note FROM answer JOIN judgement ON judgement = judgement.id "
         "JOIN annotator ON answer.annotator = annotator.id WHERE answer.triple = ? ORDER BY judgement",

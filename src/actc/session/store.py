@@ -1,10 +1,9 @@
-"""The judgements of a session in SQLite: what is committed is on the disk, and what was said is never overwritten.
+"""The one SQLite file of a session: a committed answer is on the disk, and the history is never overwritten.
 
-``judgement`` is the history: rows are only ever added, and triggers refuse anything else. ``answer`` is what follows
-from it (each annotator's standing answer to a triple: the last one not taken back), kept in the same transactions.
-``plan``, ``task`` and ``lease`` say who is asked what: they coordinate several annotators and several processes, and no
-answer depends on them. Triggers keep the counts that every exchange needs, so that an exchange costs the same after a
-hundred answers and after a hundred thousand.
+``judgement`` is the history: rows are only ever added, and triggers refuse anything else. ``answer`` has each
+annotator's standing answer to a triple (the last one not taken back), written in the same transactions. ``plan``,
+``task`` and ``lease`` coordinate annotators and processes; no answer depends on them. Triggers keep the counts that
+every exchange needs, so that an exchange costs the same after a hundred answers and after a hundred thousand.
 """
 
 from __future__ import annotations
@@ -13,10 +12,11 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,15 +26,16 @@ from actc.errors import FileError
 
 T = TypeVar("T")
 MOST_AT_ONCE = 4096
-"""Rows that are held as Python's numbers while they become an array: memory once used for many is not given back."""
-
-# What ``actc.session.ask.Task`` says of a triple that is planned or was given out.
+"""Rows that are Python's numbers while they become an array: memory once used for many is not given back."""
+FILE = "session.sqlite"
+VERSION = 18
+# What ``actc.session.lease_queue.Task`` has of a triple that is planned or was given out.
 PLANNED = """
         head TEXT NOT NULL,
         relation TEXT NOT NULL,
         tail TEXT NOT NULL,
         score REAL NOT NULL,
-        probability REAL,                -- what the model thought when it asked
+        probability REAL,                -- of being true, when it was planned
         reason TEXT NOT NULL,
         wanted INTEGER NOT NULL,         -- how many annotators should judge it
         selection TEXT NOT NULL DEFAULT 'given',
@@ -42,11 +43,11 @@ PLANNED = """
         inclusion_probability REAL,
         round INTEGER NOT NULL DEFAULT 0 -- rounds of draws from a list that had begun
 """
-FILE = "judgements.sqlite"
-VERSION = 17
-# Triggers keep the counts, see above.
 SCHEMA = f"""
-    CREATE TABLE setting (one INTEGER PRIMARY KEY CHECK (one = 1), content TEXT NOT NULL);  -- what it was started with
+    CREATE TABLE setting (               -- what the session was started with, and every later change: the last counts
+        id INTEGER PRIMARY KEY, at REAL NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL  -- in JSON
+    );
+    CREATE INDEX setting_name ON setting (name);
     CREATE TABLE annotator (
         id INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
@@ -63,8 +64,10 @@ SCHEMA = f"""
     );
     CREATE INDEX task_shared ON task (triple) WHERE wanted > 1 AND wanted > answered;
     CREATE INDEX task_undecided ON task (triple) WHERE answered > 0 AND labelled = 0;
-    CREATE TABLE total (labels INTEGER NOT NULL);  -- one row: tasks with a label
-    INSERT INTO total VALUES (0);
+    CREATE TABLE total (                 -- one row: tasks with a label; changes of names and texts
+        labels INTEGER NOT NULL, names INTEGER NOT NULL
+    );
+    INSERT INTO total VALUES (0, 0);
     CREATE TABLE plan (                  -- the triples to ask next; replaced after every refit
         place INTEGER PRIMARY KEY,
         triple INTEGER NOT NULL UNIQUE,
@@ -105,17 +108,40 @@ SCHEMA = f"""
         PRIMARY KEY (triple, annotator)
     ) WITHOUT ROWID;
     CREATE INDEX answer_annotator ON answer (annotator, judgement);
-    CREATE TABLE outlook (               -- what the model made of the answers, refit by refit
+    CREATE TABLE refit (                 -- what the method expects after so many answers
         id INTEGER PRIMARY KEY,
         at REAL NOT NULL,
-        judgement INTEGER NOT NULL,      -- the last judgement it had seen
+        judgement INTEGER NOT NULL,      -- the last judgement that it used
         content TEXT NOT NULL
     );
-    CREATE TABLE latest (one INTEGER PRIMARY KEY CHECK (one = 1), relations TEXT NOT NULL);  -- of the last refit
-    -- What the owner changed, and when; the last one counts.
-    CREATE TABLE budget (id INTEGER PRIMARY KEY, at REAL NOT NULL, triples INTEGER NOT NULL);
-    CREATE TABLE pause (id INTEGER PRIMARY KEY, at REAL NOT NULL, paused INTEGER NOT NULL CHECK (paused IN (0, 1)));
-    CREATE TABLE choice (id INTEGER PRIMARY KEY, at REAL NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL);
+    CREATE TABLE relations (one INTEGER PRIMARY KEY CHECK (one = 1), content TEXT NOT NULL);  -- all, of the last refit
+
+    CREATE TABLE judge (                 -- a machine, and how it is asked
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, created REAL NOT NULL, way TEXT NOT NULL DEFAULT ''
+    );
+    CREATE TABLE reply (
+        judge INTEGER NOT NULL REFERENCES judge,
+        key TEXT NOT NULL,               -- of everything that the judge read
+        triple INTEGER NOT NULL,         -- its row in the pool
+        answer TEXT CHECK (answer IN ('true', 'false', 'unsure')),   -- NULL: the reply could not be read
+        probability REAL,
+        reason TEXT NOT NULL,
+        at REAL NOT NULL,
+        tokens_in INTEGER NOT NULL,
+        tokens_out INTEGER NOT NULL,
+        PRIMARY KEY (judge, key)
+    );
+
+    CREATE TABLE name (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, types TEXT NOT NULL, template TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE known (                 -- the triples of the graph
+        relation TEXT NOT NULL, head TEXT NOT NULL, tail TEXT NOT NULL, place INTEGER NOT NULL,
+        PRIMARY KEY (relation, head, tail)
+    ) WITHOUT ROWID;
+    CREATE TABLE text (                  -- texts of a candidate: its row in the pool, and the text
+        kind TEXT NOT NULL, triple INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (kind, triple)
+    );
 
     CREATE TRIGGER judgement_is_not_changed BEFORE UPDATE ON judgement
         BEGIN SELECT raise(ABORT, 'a judgement is never changed'); END;
@@ -138,95 +164,26 @@ SCHEMA = f"""
         BEGIN UPDATE total SET labels = labels + (new.labelled > 0) - (old.labelled > 0); END;
     PRAGMA user_version = {VERSION};
 """
-# Of the tables of a few rows that every look reads; each finds something that nobody's session ever wrote.
-STRANGE = {
+CHECKED = (
+    "setting",
+    "annotator",
+    "task",
+    "total",
+    "plan",
+    "lease",
+    "judgement",
+    "answer",
+    "refit",
+    "relations",
+    "judge",
+)
+"""The tables whose pages are checked on opening; the others may be as large as a graph."""
+# Each finds rows in the small tables that no session ever wrote.
+FORGED = {
     "somebody is neither a person nor the owner": "SELECT 1 FROM annotator WHERE kind NOT IN ('person', 'owner')",
-    "a setting is missing": "SELECT 1 WHERE (SELECT count(*) FROM setting WHERE typeof(content) = 'text') != 1",
     "a count is missing": "SELECT 1 WHERE (SELECT count(*) FROM total WHERE typeof(labels) = 'integer') != 1",
-    "a budget is no number": "SELECT 1 FROM budget WHERE typeof(triples) != 'integer' OR typeof(at) != 'real'",
-    "a pause has no time": "SELECT 1 FROM pause WHERE typeof(at) != 'real'",
-    "a choice has no time": "SELECT 1 FROM choice WHERE typeof(at) != 'real'",
+    "a setting has no time": "SELECT 1 FROM setting WHERE typeof(at) != 'real'",
 }
-
-
-class Connections:
-    """As many connections to a file as are in use at once.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    prepare : callable
-        Sets up a new connection. It must not refer to whoever has these connections: they would wait for the garbage
-        collector, and SQLite changes a database when the last connection to it closes.
-    writing : bool
-        Whether they are for writing, too.
-    """
-
-    def __init__(self, path: Path, prepare: Callable[[sqlite3.Connection], object], writing: bool = True) -> None:
-        self._path, self._prepare, self._writing = path, prepare, writing
-        self._idle: deque[sqlite3.Connection] = deque()
-
-    def _connect(self) -> sqlite3.Connection:
-        address = database_address(self._path, self._writing)
-        connection = sqlite3.connect(address, timeout=30, isolation_level=None, check_same_thread=False, uri=True)
-        self._prepare(connection)
-        return connection
-
-    @contextmanager
-    def borrow(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection to one thread."""
-        try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = self._connect()
-        try:
-            yield connection
-        finally:
-            self._idle.append(connection)
-
-    def close(self) -> None:
-        """Close all that are not in use."""
-        while self._idle:
-            self._idle.pop().close()
-
-    def __del__(self) -> None:
-        """Close them with the session that used them; from Python 3.13 on SQLite warns where nobody did."""
-        self.close()
-
-
-def _prepare(connection: sqlite3.Connection) -> None:
-    connection.row_factory = sqlite3.Row
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA cache_size = -512")  # in KB; there may be as many connections as threads
-    connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages; each time, one answer waits for two more syncs
-
-
-def _prepare_synced(connection: sqlite3.Connection) -> None:
-    _prepare(connection)
-    connection.execute("PRAGMA synchronous = FULL")
-
-
-class _Waiting:
-    """A piece of work that waits for its transaction."""
-
-    def __init__(self, work: Callable[[sqlite3.Connection], Any]) -> None:
-        self.work = work
-        self.result: Any = None
-        self.error: Exception | None = None
-        self.done = False
-
-    def run(self, connection: sqlite3.Connection) -> None:
-        connection.execute("SAVEPOINT one")
-        try:
-            self.result = self.work(connection)
-        except Exception as error:
-            if not connection.in_transaction:  # a full disk ends it for everybody
-                raise
-            self.error = error
-            connection.execute("ROLLBACK TO one")
-        connection.execute("RELEASE one")
 
 
 class Store:
@@ -236,27 +193,74 @@ class Store:
     ----------
     path : Path
         The file.
-    settings : str, optional
-        What the session is started with: the file is made; otherwise it must be there.
+    create : bool
+        Make it; otherwise it must be there.
     synced : bool
-        Sync every commit to the disk. A planner does not: what it writes can be worked out again, and the judgements
+        Sync every commit to the disk. A planner does not: what it writes can be computed again, and the judgements
         of others wait while it has the file.
     """
 
-    def __init__(self, path: Path, settings: str | None = None, synced: bool = True) -> None:
-        self.path = path
-        if settings is None and not path.is_file():
+    def __init__(self, path: Path, create: bool = False, synced: bool = True) -> None:
+        self.path, self._synced = path, synced
+        if not create and not path.is_file():
             raise FileError(f"{path.parent} is no annotation session; start one with `actc start`.")
-        self._connections = Connections(path, _prepare_synced if synced else _prepare)
-        self._writing = threading.Lock()
-        self._lock_of_leader = threading.Lock()
-        self._waiting: deque[_Waiting] = deque()
-        self._open(settings)
+        self._idle: deque[sqlite3.Connection] = deque()
+        self._writing, self._leading = threading.Lock(), threading.Lock()
+        self._waiting: deque[tuple[Callable[[sqlite3.Connection], Any], Future[Any]]] = deque()
+        try:
+            if create:
+                self.rows("PRAGMA journal_mode = WAL")
+                with self.connect() as connection:
+                    connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
+            version = self.value("PRAGMA user_version")
+            if version == 0:
+                raise FileError(f"{path}: this is no database of an annotation session.")
+            if version != VERSION:
+                raise FileError(
+                    f"{path.parent}: this session has format {version}, this actc reads {VERSION}; "
+                    "open it with the actc that made it, and use `actc export` there."
+                )
+            forged = [problem for problem, sql in FORGED.items() if self.rows(f"{sql} LIMIT 1")]
+        except sqlite3.DatabaseError as error:
+            raise FileError(f"{path}: the database cannot be opened ({error}).") from None
+        if forged:
+            raise FileError(f"{path}: the database is damaged ({forged[0]}); put back a copy of the session.")
+
+    @contextmanager
+    def connect(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection to one thread; there are as many as are in use at once."""
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            address = database_address(self.path)
+            connection = sqlite3.connect(address, timeout=30, isolation_level=None, check_same_thread=False, uri=True)
+            connection.row_factory = sqlite3.Row
+            connection.execute(f"PRAGMA synchronous = {'FULL' if self._synced else 'NORMAL'}")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA cache_size = -512")  # in KB; there may be as many connections as threads
+            connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages; each time, one answer waits for two syncs
+        try:
+            yield connection
+        except sqlite3.Error as error:
+            error.add_note(str(self.path))
+            raise
+        finally:
+            self._idle.append(connection)
+
+    def close(self) -> None:
+        """Close all connections that are not in use."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def __del__(self) -> None:
+        """Close them with the session that used them; from Python 3.13 on SQLite warns where nobody did."""
+        if hasattr(self, "_idle"):
+            self.close()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write: all of it is on the disk when the block ends, or none of it."""
-        with self._writing, self._connections.borrow() as connection, self._named():
+        with self._writing, self.connect() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -266,47 +270,49 @@ class Store:
                     connection.execute("ROLLBACK")
                 raise
 
-    @contextmanager
-    def _named(self) -> Iterator[None]:
-        """Let an error of SQLite's say which file it is about."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            error.add_note(str(self.path))
-            raise
-
     def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do some work in a transaction, and return its result once that is on the disk.
 
         Threads that wait share one transaction, and so one sync of the disk: whoever has the lock works for all of
         them. Work that fails is rolled back alone.
         """
-        mine = _Waiting(work)
-        self._waiting.append(mine)
-        with self._lock_of_leader:
-            if not mine.done:
+        mine: Future[T] = Future()
+        self._waiting.append((work, mine))
+        with self._leading:
+            if not mine.done():
                 self._write_waiting()
-        if mine.error is not None:
-            raise mine.error
-        return cast(T, mine.result)
+        return mine.result()
 
     def _write_waiting(self) -> None:
-        batch: list[_Waiting] = []
+        batch = []
         while self._waiting:
             batch.append(self._waiting.popleft())
+        results: list[Any] = []
+        errors: dict[int, Exception] = {}
         try:
             with self.transaction() as connection:
-                for one in batch:
-                    one.run(connection)
+                for place, (work, _) in enumerate(batch):
+                    connection.execute("SAVEPOINT one")
+                    try:
+                        results.append(work(connection))
+                    except Exception as error:
+                        if not connection.in_transaction:  # a full disk ends it for everybody
+                            raise
+                        errors[place] = error
+                        results.append(None)
+                        connection.execute("ROLLBACK TO one")
+                    connection.execute("RELEASE one")
         except Exception as error:  # the commit itself failed: nobody's work is on the disk
-            for one in batch:
-                one.error = error
-        for one in batch:
-            one.done = True
+            errors, results = dict.fromkeys(range(len(batch)), error), [None] * len(batch)
+        for place, (_, future) in enumerate(batch):
+            if place in errors:
+                future.set_exception(errors[place])
+            else:
+                future.set_result(results[place])
 
     def rows(self, sql: str, values: Any = ()) -> list[sqlite3.Row]:
         """Read rows."""
-        with self._connections.borrow() as connection, self._named():
+        with self.connect() as connection:
             return connection.execute(sql, values).fetchall()
 
     def value(self, sql: str, values: Any = ()) -> Any:
@@ -314,50 +320,25 @@ class Store:
         rows = self.rows(sql, values)
         return rows[0][0] if rows else None
 
-    def integers(self, sql: str, values: Any = (), columns: int = 1) -> IntArray:
+    def integers(self, sql: str, columns: int) -> IntArray:
         """Read whole numbers, shape (rows, columns): of many rows many times as fast as one by one."""
-        with self._connections.borrow() as connection, self._named():
+        with self.connect() as connection:
             cursor = connection.cursor()
             cursor.row_factory = None
-            cursor.execute(sql, values)
+            cursor.execute(sql)
             parts = [np.zeros(0, dtype=np.int64)]
             while some := cursor.fetchmany(MOST_AT_ONCE):
                 parts.append(np.fromiter(chain.from_iterable(some), dtype=np.int64, count=columns * len(some)))
         return np.concatenate(parts).reshape(-1, columns)
 
     def check(self) -> None:
-        """Refuse a database of which SQLite says that it is damaged."""
+        """Refuse a database of which SQLite finds that it is damaged."""
         try:
-            wrong = self.value("PRAGMA quick_check")
+            found = [self.value(f"PRAGMA quick_check({table})") for table in CHECKED]
+            wrong = next((problem for problem in found if problem != "ok"), None)
             if self.rows("PRAGMA foreign_key_check"):
                 wrong = "rows refer to rows that are not there"
         except sqlite3.DatabaseError as error:
             wrong = str(error)
-        if wrong != "ok":
+        if wrong is not None:
             raise FileError(f"{self.path}: the database is damaged ({wrong}); put back a copy of the session.")
-
-    def close(self) -> None:
-        """Close the file."""
-        self._connections.close()
-
-    def _open(self, settings: str | None) -> None:
-        """Make the tables, if asked to; refuse a file of another format, or with what no session ever wrote."""
-        try:
-            if settings is not None:
-                self.rows("PRAGMA journal_mode = WAL")
-                with self._connections.borrow() as connection:
-                    connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
-                self.rows("INSERT INTO setting VALUES (1, ?)", (settings,))
-            version = self.value("PRAGMA user_version")
-            if version == 0:
-                raise FileError(f"{self.path}: this is no database of an annotation session.")
-            if version != VERSION:
-                raise FileError(
-                    f"{self.path.parent}: this session has format {version}, this actc reads {VERSION}; "
-                    "open it with the actc that made it, and use `actc export` there."
-                )
-            strange = [problem for problem, sql in STRANGE.items() if self.value(f"SELECT EXISTS ({sql})")]
-        except sqlite3.DatabaseError as error:
-            raise FileError(f"{self.path}: the database cannot be opened ({error}).") from None
-        if strange:
-            raise FileError(f"{self.path}: the database is damaged ({strange[0]}); put back a copy of the session.")

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from actc.errors import SessionError
-from actc.session.ask import Annotator
 from actc.session.cards import make_cards, plain
+from actc.session.lease_queue import Annotator
+from actc.session.questions import clean_text
 from actc.session.record import Judgement
 from actc.session.session import Session
 from actc.session.status import picture, progress, what_is_left, write_count
@@ -19,14 +20,14 @@ KEYS = {"t": "true", "f": "false", "s": "unsure", "u": "undo", "q": "quit"}
 HELP = "[t] true   [f] false   [s] not sure   [u] undo   [n] note   [q] quit"
 ENDS = {
     "more": "The next triples are not chosen yet; come back in a moment.",
-    "paused": "The owner lets everybody wait; come back later.",
-    "certified": "The audit has answers enough. Thank you!",
+    "paused": "The owner paused the session; come back later.",
+    "certified": "The audit has enough answers. Thank you!",
     "spent": "The budget is spent. Thank you!",
-    "others": "Others have the rest on their tables; come back later. Thank you!",
+    "others": "Other people have the rest; come back later. Thank you!",
     "none": "Nothing is left for you to judge. Thank you!",
 }
 PATIENCE = 20.0
-"""How many seconds to wait for a planner before saying that nothing is left."""
+"""Seconds to wait for a planner before a person reads that nothing is left."""
 
 
 def judge_in_terminal(
@@ -79,14 +80,14 @@ def _next_card(session: Session, annotator: Annotator) -> dict[str, Any] | None:
     while True:
         tasks = session.ask(annotator, 3)
         if tasks:
-            return make_cards(session.names, tasks[:1], session.settings.show_score, session.reasons)[0]
+            return make_cards(session.names, tasks[:1], session.settings.show_score, session.settings.reasons)[0]
         if what_is_left(session, annotator) != "more" or time.monotonic() > until:
             return None
         time.sleep(0.2)
 
 
 def draw(card: dict[str, Any], counts: dict[str, Any], advice: str) -> list[str]:
-    """Return a card as lines of text; what could move the cursor or hide text is made visible."""
+    """Return a card as lines of text; characters that move the cursor or hide text are replaced."""
     lines = [
         "",
         f"── {write_count(counts)} " + "─" * 40,
@@ -117,14 +118,14 @@ def draw(card: dict[str, Any], counts: dict[str, Any], advice: str) -> list[str]
 
 
 def _reasons(card: dict[str, Any]) -> list[str]:
-    """Return what speaks for and against a triple, a line each."""
+    """Return the reasons for and against a triple, a line each."""
     lines = [f"{'For' if one['for'] else 'Against'}: {clean(one['text'])}" for one in card["reasons"]]
     return [piece for line in lines for piece in _wrap(line)]
 
 
 def clean(text: str) -> str:
     """Return text without characters that a terminal would obey, at a length that fits."""
-    shown = "".join(char if char.isprintable() else "�" for char in " ".join(text.split()))
+    shown = clean_text(text)
     return shown if len(shown) <= 500 else f"{shown[:500]}… ({len(shown):,} characters)"
 
 

@@ -13,11 +13,10 @@ from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import Field
 
-from actc.data.begun import version_of
 from actc.errors import OptionError
 from actc.session import Annotator, Judgement, Session
-from actc.session.ask import Task
 from actc.session.cards import make_cards
+from actc.session.lease_queue import Task
 from actc.session.record import is_storable
 from actc.session.status import all_relations, own_answers, picture, progress, what_is_left
 from actc.web.access import JUDGE, KINDS, LARGEST, Key, Links, Strict, Who, checking, token_in
@@ -62,7 +61,7 @@ class Pages:
 
     def picture(self, counts: dict[str, Any]) -> tuple[str, bytes]:
         """Return the picture after these counts (see ``progress``), and a name that another picture does not have."""
-        last = self.session.store.value("SELECT max(id) FROM outlook")
+        last = self.session.store.value("SELECT max(id) FROM refit")
         # The advice depends on whether there is a label and whether the budget is spent: no other answer changes it.
         state = f"{last}.{counts['labels'] > 0:d}.{counts['done']:d}.{counts['budget']}"
         if self._picture[0] != state:
@@ -71,8 +70,8 @@ class Pages:
 
     def cards(self, tasks: list[Task]) -> bytes:
         """Return the cards of some triples; made anew where names, reasons or texts were added since."""
-        names, when = self.session.names, self.session.reasons
-        state = (when, version_of(names.path))
+        names, when = self.session.names, self.session.settings.reasons
+        state = (when, names.version)
         if self._cards[0] != state:
             self._cards = (state, {})
         cached = self._cards[1]
@@ -151,7 +150,7 @@ def exchange(body: ExchangeBody, pages: Open, judge: Who) -> Response:
     recorded, tasks = session.exchange(judge, judgements, body.cards, body.relation)
     left = "more" if tasks else what_is_left(session, judge, body.relation)
     counts = progress(session, judge) | {"left": left}
-    return send_json(recorded=[vars(one) for one in recorded], cards=pages.cards(tasks), progress=counts)
+    return send_json(recorded=recorded, cards=pages.cards(tasks), progress=counts)
 
 
 @judging.get("/picture")
@@ -165,7 +164,7 @@ async def get_picture(pages: Open, judge: Who, have: Annotated[str, Query(max_le
     return send_json(
         session=pages.links.cookie(JUDGE),
         name=judge.name,
-        title=pages.session.title,
+        title=pages.session.settings.title,
         progress=counts,
         state=state,
         picture=None if have == state else picture,
@@ -182,7 +181,7 @@ def get_relations(pages: Open, judge: Who) -> list[dict[str, str]]:
 @judging.get("/guidelines")
 def get_guidelines(pages: Open, judge: Who) -> dict[str, str]:
     """Return what the owner wants annotators to know, as Markdown; empty if nothing."""
-    return {"text": pages.session.guidelines}
+    return {"text": pages.session.settings.guidelines}
 
 
 @judging.get("/answers")

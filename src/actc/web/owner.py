@@ -12,9 +12,8 @@ from pydantic import Field
 
 from actc.errors import OptionError
 from actc.session import Annotator, Session
-from actc.session.make_file import make_file
+from actc.session.export import make_file
 from actc.session.status import agreement, all_relations, count_reviews, list_reviews, people, progress, show_review
-from actc.session.trouble import read_trouble
 from actc.web.access import LARGEST, OWNER_PAGE, Strict, Who, checking
 from actc.web.judge import REFUSED, JudgementBody, Open, Pages, pages_of, send_json, to_bytes
 
@@ -50,11 +49,12 @@ async def get_overview(pages: Open, owner: Who) -> Response:
     # All of them in one thread of its own: annotators' threads stay free, and only one keeps the memory that it takes.
     lines = await asyncio.get_running_loop().run_in_executor(pages.aside, recent_people, pages)
     session, counts = pages.session, progress(pages.session)
+    settings = session.settings
     return send_json(
-        title=session.title,
-        settings=vars(session.settings) | {"overlap": session.overlap},
-        paused=session.paused,
-        trouble=read_trouble(session.folder),
+        settings=vars(settings),
+        title=settings.title,
+        paused=settings.paused,
+        trouble=session.read_failure(),
         address=pages.address,
         progress=counts,
         picture=pages.picture(counts)[1],
@@ -115,10 +115,10 @@ def get_card(triple: Annotated[int, Path(ge=0, le=LARGEST)], pages: Open, owner:
 def settle(body: JudgementBody, pages: Open, owner: Who) -> dict[str, Any]:
     """Decide a triple on which people differ; "undo" takes back the last decision, or the one stored under a key."""
     if body.said == "undo":
-        return vars(pages.session.unsettle(body.key, body.undoes))
+        return pages.session.unsettle(body.key, body.undoes)
     if body.triple is None:
         raise OptionError("A decision is about a triple: give its number.")
-    return vars(pages.session.settle(body.triple, body.said, body.key, body.note))
+    return pages.session.settle(body.triple, body.said, body.key, body.note)
 
 
 @owning.post("/annotators")
@@ -139,13 +139,8 @@ def change_link(body: PersonBody, pages: Open, owner: Who) -> dict[str, str | No
 def change(body: ChangeBody, pages: Open, owner: Who) -> dict[str, Any]:
     """Let everybody wait or go on; change the budget, or how many triples two people judge, from the next ones on."""
     session = pages.session
-    if body.paused is not None:
-        session.set_paused(body.paused)
-    if body.budget is not None:
-        session.set_budget(body.budget)
-    if body.overlap is not None:
-        session.change({"overlap": body.overlap})
-    return {"paused": session.paused, "budget": session.budget, "overlap": session.overlap}
+    session.change({name: value for name, value in body.model_dump().items() if value is not None})
+    return {name: getattr(session.settings, name) for name in ("paused", "budget", "overlap")}
 
 
 @owning.get("/download/{name}")

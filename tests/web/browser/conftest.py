@@ -20,9 +20,10 @@ import pytest
 import uvicorn
 from playwright.sync_api import Page
 
-from actc.session import Judgement, Session, Settings, start_session
+from actc.session import Judgement, Session
 from actc.session.plan import Planner
-from actc.session.start import sample_files
+from actc.session.settings import Settings
+from actc.session.start import create_session, sample_files
 from actc.session.status import history
 from actc.web.access import Links
 from actc.web.serve import links_of
@@ -150,7 +151,7 @@ HOSTILE = {
 
 def start_sample(folder: Path, settings: Settings) -> None:
     scores, names, graph = sample_files()
-    start_session(folder, scores, settings, names, graph).close()
+    create_session(folder, scores, settings, names, graph).close()
 
 
 def start_on(folder: Path, rows: list[str], names: dict, settings: Settings, graph: str = "", **options) -> None:
@@ -160,7 +161,7 @@ def start_on(folder: Path, rows: list[str], names: dict, settings: Settings, gra
     (home / "names.json").write_text(json.dumps(names))
     (home / "graph.tsv").write_text(graph)
     known = home / "graph.tsv" if graph else None
-    start_session(folder, home / "scores.tsv", settings, [home / "names.json"], known, **options).close()
+    create_session(folder, home / "scores.tsv", settings, [home / "names.json"], known, **options).close()
 
 
 def start_differing(folder: Path) -> None:

@@ -16,8 +16,10 @@ from actc.complete.check_run import run_check
 from actc.complete.plan import RunConfig
 from actc.data.files import write_scored, write_triples
 from actc.data.triples import ScoredTriples
-from actc.session import Judgement, Session, Settings, start_session
-from actc.session.examine import write_report
+from actc.session import Judgement, Session
+from actc.session.report import write_report
+from actc.session.settings import Settings
+from actc.session.start import create_session
 from actc.session.status import count_reviews
 from tests.bench.test_paper import make_results
 from tests.complete.test_doubt import make_towns
@@ -57,7 +59,7 @@ def start_everything(folder: Path) -> None:
     pool = ScoredTriples.from_columns(*zip(*rows, strict=True), np.random.default_rng(3).normal(size=len(rows)))
     write_scored(folder / "scores.parquet", pool)
     settings = Settings("pooled", 400, overlap=1.0, guidelines="# Judge\n\nSee [this](https://example.org).")
-    start_session(folder / "session", folder / "scores.parquet", settings, reasons=[REASONS] * len(rows)).close()
+    create_session(folder / "session", folder / "scores.parquet", settings, reasons=[REASONS] * len(rows)).close()
 
 
 def test_the_pages_of_annotators(server, new_page):
@@ -88,7 +90,7 @@ def test_the_pages_of_annotators(server, new_page):
     other.wait_for_selector("#notice:not([hidden])")
     other.wait_for_selector(READY)
     look(other, "refused")
-    server.session.set_paused(True)
+    server.session.change({"paused": True})
     press(other, "s")
     other.wait_for_selector("#message:not([hidden])")
     look(other, "paused")

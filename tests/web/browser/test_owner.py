@@ -42,7 +42,7 @@ def test_two_annotators_side_by_side_and_the_owner_settles(copy_session, start_s
     assert owner.locator("#settle[open]").count() == 0
     words = owner.inner_text("#pause")
     owner.click("#pause")
-    wait_for(lambda: session.paused)
+    wait_for(lambda: session.settings.paused)
     press(ada, "t")
     ada.wait_for_selector("#message[data-left=paused]:not([hidden])")
     wait_for(lambda: owner.inner_text("#pause") != words)  # the button lets them go on now
@@ -121,10 +121,10 @@ def test_the_owner_decides_by_keys_and_changes_the_session(copy_session, start_s
     found.value.save_as(tmp_path / "thresholds.json")
     assert json.loads((tmp_path / "thresholds.json").read_text())["format"] == "actc-thresholds"
     owner.click("#fifty")
-    wait_for(lambda: session.budget == 90)
+    wait_for(lambda: session.settings.budget == 90)
     owner.fill("#overlap", "20")
     owner.press("#overlap", "Enter")
-    wait_for(lambda: session.overlap == 0.2)
+    wait_for(lambda: session.settings.overlap == 0.2)
 
     owner.click("#all summary")
     owner.wait_for_selector("#all-rows tr")

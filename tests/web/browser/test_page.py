@@ -224,7 +224,7 @@ def test_nothing_is_lost_offline_without_a_link_or_when_the_budget_changes(copy_
     press(page, "t")
     saved(page)
     assert page.inner_text("#count").startswith("6 of 55")
-    server.session.set_budget(6)
+    server.session.change({"budget": 6})
     page.wait_for_selector("#message[data-left=spent]:not([hidden])")
     assert said(folder) == ["true", "false", "true", "unsure", "true", "true", "true"]
 

@@ -7,8 +7,10 @@ import rdflib
 from actc.data.files import write_scored
 from actc.graph.formats import FORMATS, read_graph
 from actc.graph.terms import unescape
-from actc.session import Session, Settings, start_session
+from actc.session import Session
 from actc.session.plan import Planner
+from actc.session.settings import Settings
+from actc.session.start import create_session
 from tests.conftest import pages_of
 from tests.test_doors import POOL, rows_of
 from tests.web.studio.conftest import add_project, run_to_its_end
@@ -108,7 +110,7 @@ def test_scored_candidates_have_the_table_of_their_session(client, tmp_path):
     write_scored(tmp_path / "scores.parquet", POOL)
     name = add_project(client, goal="decide")
     base, session = f"/api/projects/{name}", tmp_path / "studio" / name / "session"
-    start_session(session, tmp_path / "scores.parquet", Settings("pooled", 5)).close()
+    create_session(session, tmp_path / "scores.parquet", Settings("pooled", 5)).close()
     first, second = (dict(zip(Session.TRIPLE, POOL.triple(row), strict=True)) for row in (3, 4))
     client.post(f"{base}/answer", json=first | {"said": "true", "key": "k"}).raise_for_status()
     assert client.post(f"{base}/answer", json=first | {"head": "nobody", "said": "true", "key": "l"}).status_code == 409

@@ -148,7 +148,7 @@ def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
     page.fill("[data-option=budget]", "32")
     page.keyboard.press("Tab")
     session = Session(result / "session")
-    wait_for(lambda: session.budget == 32)
+    wait_for(lambda: session.settings.budget == 32)
     judge_in(session, true_facts, 26)
     page.click("#tab-people")
     address = studio.origin + page.get_attribute("#judge-now", "href")
@@ -209,7 +209,7 @@ def judge_all(home: Path, completed: Path, true_facts: set[tuple[str, str, str]]
     with TestClient(app, base_url="http://127.0.0.1:8766") as client:
         enter(client)
         run_to_its_end(client, "families", "decide")
-        session.set_budget(12)
+        session.change({"budget": 12})
         Planner(session).step()
         session.close()
         client.post("/api/projects", json={"title": "Empty"})

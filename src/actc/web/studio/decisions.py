@@ -19,12 +19,11 @@ from actc.decide.decision_table import DECISIONS, PRECISIONS
 from actc.decide.words import CANDIDATES, WRONG_FACTS
 from actc.errors import SessionError
 from actc.session import OWNER, Session
-from actc.session.ask import Task
 from actc.session.cards import plain, sentence
-from actc.session.names import Names
+from actc.session.lease_queue import Task
+from actc.session.names import Names, name_marked
 from actc.session.record import LABELS
 from actc.session.status import picture
-from actc.session.texts import name_marked
 from actc.web.access import Key, Strict, checking
 from actc.web.studio.project import Project
 from actc.web.studio.studio import OpenProject, OpenStudio, studio_of
@@ -282,7 +281,7 @@ def answer(project: Project, session: Session, triple: tuple[str, str, str], sai
         session.unsettle(f"{key}-undo", key)
     elif found:
         row, score = found[0]
-        session.settle(row, said, key, unasked=Task(row, *triple, float(score or 0.0), SAID))
+        session.settle(row, said, key, task=Task(row, *triple, float(score or 0.0), SAID))
     elif project.options.goal == "decide":
         raise SessionError(f"{' '.join(triple)} is not in the session.")
     else:

@@ -116,7 +116,7 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
     session = audit = None
     if project.session is not None:
         session = studio.describe(project.name)
-        if (project.session / "audit" / "judgements.sqlite").is_file():
+        if (project.session / "audit" / "session.sqlite").is_file():
             audit = studio.describe(project.name + AUDIT)
     line, report = _line(project), _read_report(project)
     runs = [run.describe() for run in list_runs(project.folder)[-10:]]

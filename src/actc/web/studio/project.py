@@ -176,7 +176,7 @@ class Project:
     def session(self) -> Path | None:
         """The session in which people judge; None where it has not begun."""
         folder = self.folder / "session" if self.options.goal == "decide" else self.result / "session"
-        return folder if (folder / "judgements.sqlite").is_file() else None
+        return folder if (folder / "session.sqlite").is_file() else None
 
     @property
     def accepted(self) -> Path | None:

@@ -25,12 +25,12 @@ from actc.data.files import TRIPLE, find_layout, first_line, is_table, load_json
 from actc.data.triples import Triples
 from actc.errors import ActcError, OptionError, say_failure
 from actc.graph.formats import find_format, read_graph
-from actc.session.ask import Task
 from actc.session.cards import make_card
-from actc.session.names import Names, write_names
+from actc.session.lease_queue import Task
+from actc.session.names import SOURCE, Names, insert_names
 from actc.session.read_names import NAME_ALIASES, NAME_COLUMNS
 from actc.session.start import add_session_names
-from actc.session.texts import COLUMN
+from actc.session.store import FILE, Store
 from actc.web.studio.commands import name_files
 from actc.web.studio.project import Project
 
@@ -148,7 +148,7 @@ def _describe_scores(path: Path) -> tuple[dict[str, Any], Triples]:
     low, high = (float(x) for x in (triples.scores.min(), triples.scores.max()))
     notes = ["There is a column of labels; people are asked all the same."] if labels is not None else []
     layout = find_layout(path)
-    shown = [name for name in layout.others if name.lower() == COLUMN]
+    shown = [name for name in layout.others if name.lower() == SOURCE]
     notes += [f"Cards show the text in the column {name}." for name in shown]
     notes += _note_columns([name for name in layout.others if name not in shown])
     more = {"columns": list(layout.position), "scores": [low, high], "notes": notes}
@@ -182,15 +182,17 @@ def _describe(triples: Triples) -> dict[str, Any]:
 def _look_at_names(project: Project, triples: Triples, files: list[Path]) -> dict[str, Any]:
     """Return how many names were found, and the first card as people will see it."""
     ids = (*triples.entity_names, *triples.relation_names)
-    with tempfile.TemporaryDirectory(prefix="actc-") as scratch:
-        path = Path(scratch) / "names.sqlite"
-        write_names(path, files, None, ids, project.options.language)
-        with closing(Names(path)) as names:
-            named = {"named": names.count_named(ids), "of": len(ids), "files": len(files)}
-            some = map(triples.triple, range(min(LOOKED_AT, len(triples))))
-            first = next((one for one in some if not one[2].startswith('"')), triples.triple(0))  # no literal, if any
-            card = make_card(names, Task(0, *first, 0.0, ""))
-            sentences = _describe_sentences(names, triples)
+    with (
+        tempfile.TemporaryDirectory(prefix="actc-") as scratch,
+        closing(Store(Path(scratch) / FILE, create=True)) as store,
+    ):
+        insert_names(store, files, ids, project.options.language)
+        names = Names(store)
+        named = {"named": names.count_named(ids), "of": len(ids), "files": len(files)}
+        some = map(triples.triple, range(min(LOOKED_AT, len(triples))))
+        first = next((one for one in some if not one[2].startswith('"')), triples.triple(0))  # no literal, if any
+        card = make_card(names, Task(0, *first, 0.0, ""))
+        sentences = _describe_sentences(names, triples)
     return {"names": named if files else None, "card": card, "sentences": sentences}
 
 

@@ -22,8 +22,8 @@ from actc import __version__
 from actc.data.files import bytes_told
 from actc.data.pages import render
 from actc.errors import OptionError
-from actc.session.make_file import make_file
-from actc.session.start_audit import find_audit
+from actc.session.audit import open_audit
+from actc.session.export import make_file
 from actc.web.access import Strict, checking, welcome
 from actc.web.gate import REPORT_POLICY, Gate
 from actc.web.owner import PersonBody
@@ -110,9 +110,8 @@ def change_project(chosen: dict[str, Any], project: OpenProject, studio: OpenStu
     if project.session is not None:
         session = studio.served(project.name).session
         lasting = ("title", "guidelines", "precision")
-        session.change({key: chosen[key] for key in lasting if chosen.get(key) is not None})
-        if "budget" in chosen:
-            session.set_budget(project.options.budget)
+        changes = {key: chosen[key] for key in lasting if chosen.get(key) is not None}
+        session.change(changes | ({"budget": project.options.budget} if "budget" in chosen else {}))
     return describe_project(studio, project)
 
 
@@ -294,7 +293,7 @@ def finish(
     project: OpenProject, studio: OpenStudio, finished: Annotated[bool, Body(embed=True)] = True
 ) -> dict[str, Any]:
     """Ask nobody any more, or go on."""
-    studio.served(project.name).session.set_paused(finished)
+    studio.served(project.name).session.change({"paused": finished})
     return describe_project(studio, project)
 
 
@@ -305,7 +304,7 @@ def begin_audit(body: AuditBody, project: OpenProject, studio: OpenStudio) -> di
     among = project.result / ("removed.tsv" if project.options.goal == "check" else "accepted.tsv")  # as was promised
     if session is None or not among.is_file():
         raise OptionError("Nothing is decided yet, so there is nothing to audit.")
-    find_audit(session, None, among=among, count=body.count, target=body.target).close()
+    open_audit(session, None, among=among, count=body.count, target=body.target).close()
     session, among = (path.relative_to(project.folder) for path in (session, among))
     words = ["actc", "audit", str(session), "--among", str(among), "--count", str(body.count)]
     words += ["--target", f"{body.target:g}"] if body.target else []

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from actc.data.files import ordinary
 from actc.errors import ActcError, FileError
 from actc.session import OWNER, Session
-from actc.session.plan import planning
+from actc.session.planner_process import planning
 from actc.session.status import progress
 from actc.web.access import ALONE, KINDS, Links, token_in
 from actc.web.server import create_app
@@ -106,7 +106,7 @@ class Studio:
         project = find_project(self.folder, key.removesuffix(AUDIT))
         session = project.session
         if session is not None and key.endswith(AUDIT):
-            session = session / "audit" if (session / "audit" / "judgements.sqlite").is_file() else None
+            session = session / "audit" if (session / "audit" / "session.sqlite").is_file() else None
         if session is None:
             raise FileError("Nobody can judge here yet: the session has not begun.")
         return session
@@ -124,7 +124,7 @@ class Studio:
                 session, ending = Session(folder), ExitStack()
                 ending.callback(session.close)
                 chosen = {name: getattr(options, name) for name in ("title", "guidelines")}  # since the session began
-                session.change({name: text for name, text in chosen.items() if getattr(session, name) != text})
+                session.change({name: text for name, text in chosen.items() if getattr(session.settings, name) != text})
                 ending.enter_context(planning(folder, lambda sentence: None))  # the owner's page tells of trouble
                 tab = "people" if key.endswith(AUDIT) else "decide"
                 back = f"project/{key.removesuffix(AUDIT)}#{tab}"
@@ -142,7 +142,7 @@ class Studio:
             "answers": counts["labels"],
             "unsure": counts["unsure"],
             "budget": counts["budget"],
-            "paused": session.paused,
+            "paused": session.settings.paused,
             "owner": links.path(session.annotator(OWNER)),
             "judge": links.path(session.add_annotator(ALONE)),
         }

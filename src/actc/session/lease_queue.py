@@ -1,8 +1,8 @@
-"""Who is asked what: triples are leased to people, so that nobody's work is done twice unless it should be.
+"""Who gets which triple: triples are leased to people, so that nobody's work is done twice unless it should be.
 
-A triple that is leased to an annotator waits for their answer, and nobody else is asked about it meanwhile. All
-functions run inside a write transaction of the caller's. Leases live in SQLite and not in memory: two servers, a server
-and a terminal beside them share one session without knowing of each other.
+A triple that is leased to an annotator waits for their answer, and nobody else gets it meanwhile. All functions run
+inside a write transaction of the caller's. Leases live in SQLite and not in memory: two servers, or a server and a
+terminal, share one session without knowing of each other.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Any
 LEASE_SECONDS = 20 * 60.0
 """How long a triple stays with an annotator who does not answer; after that it is offered to others as well."""
 lease_clock = time.monotonic
-"""What leases are timed by: all processes of a machine share it, and it goes on where the time of day is set.
+"""The clock of leases: all processes of a machine share it, and nobody sets it.
 
-It begins anew with the machine; so an end that lies further away than leases last is one of an earlier start, or of
-another machine that the session was copied from, and is over.
+It begins anew with the machine; so a lease that ends later than leases last is of an earlier start, or of another
+machine that the session was copied from, and is over.
 """
 AGAIN_AFTER = 20
-"""How many other triples an annotator judges before one that they were unsure of comes back."""
+"""After how many other triples one comes back that an annotator was unsure of."""
 MOST_UNSURE = 2
-"""How often one annotator may be unsure of one triple before they are not asked about it again."""
+"""How often an annotator may be unsure of a triple before they do not get it again."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,13 @@ class Task:
     reason : str
         Why it is asked, one sentence for the person who judges it.
     selection, sampling_frame : str
-        How it was chosen and from which set, see :class:`actc.data.triples.Annotations`.
+        How it was selected and from which set, see :class:`actc.data.triples.Annotations`.
     inclusion_probability : float, optional
-        The probability that it was drawn; None where nobody knows.
+        None where nobody knows it.
     round : int
         How many rounds of draws from a list had begun.
     probability : float, optional
-        How probable the model held it to be when it was planned.
+        Of being true, when it was planned.
     wanted : int
         How many annotators should judge it.
     purpose : {"new", "shared", "again"}
@@ -70,7 +70,7 @@ class Task:
     purpose: str = "new"
 
     def as_row(self) -> tuple[Any, ...]:
-        """Return the columns that the tables ``plan`` and ``task`` keep of it, in the order of ``TASK``."""
+        """Return its columns in the tables ``plan`` and ``task``, in the order of ``TASK``."""
         return tuple(getattr(self, name) for name in STORED)
 
 
@@ -78,7 +78,7 @@ STORED = tuple(field.name for field in fields(Task) if field.name != "purpose")
 """The columns that the tables ``plan`` and ``task`` have in common, in the order of Task's fields."""
 TASK, PLACES = ", ".join(STORED), ", ".join("?" * len(STORED))
 DRAWN = "selection IN ('random', 'check', 'list')"
-"""Whether a task was drawn at random: nobody may choose it, for its answer proves something only then."""
+"""Whether a task was drawn at random: nobody may choose it, or its inclusion probability would be wrong."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Annotator:
     id, name, kind
         Its number, its name, and which of the two it is.
     link : int
-        Which link is theirs: the first is 0, each new one is the next; below 0, they have none.
+        The number of their link: the first is 0, each new one is the next; below 0, they have none.
     """
 
     id: int
@@ -100,35 +100,28 @@ class Annotator:
 
 
 def leased_at(now: str) -> str:
-    """Return the SQL that says whether a lease holds at a time of the lease's clock."""
+    """Return SQL that is true of a lease that has not ended at a time of the lease's clock."""
     # Twice: somebody who has waited for the file has an earlier time than those who had it before.
     return f"expires > {now} AND expires <= {now} + {2 * LEASE_SECONDS}"
 
 
-def put_tasks(connection: sqlite3.Connection, tasks: Sequence[Task], as_planned: bool = False) -> None:
-    """Make triples known, so that judgements can refer to them.
+def put_tasks(connection: sqlite3.Connection, tasks: Sequence[Task], given_out: bool = False) -> None:
+    """Write tasks, so that judgements can refer to them, and take them out of the plan.
 
-    Parameters
-    ----------
-    as_planned : bool
-        The triples are given to a person as the plan has them: what was known about them gives way. Otherwise it stays.
+    One that is there already is replaced if it is given out.
     """
     new = ", ".join(f"excluded.{name}" for name in STORED)
-    again = f"UPDATE SET ({TASK}) = ({new})" if as_planned else "NOTHING"
+    again = f"UPDATE SET ({TASK}) = ({new})" if given_out else "NOTHING"
     connection.executemany(
         f"INSERT INTO task ({TASK}) VALUES ({PLACES}) ON CONFLICT (triple) DO {again}",
         [task.as_row() for task in tasks],
     )
-
-
-def drop_from_plan(connection: sqlite3.Connection, tasks: Sequence[Task]) -> None:
-    """Take triples out of the plan: somebody has them."""
     connection.executemany("DELETE FROM plan WHERE triple = ?", [(task.triple,) for task in tasks])
 
 
 @dataclass(frozen=True)
 class LeaseQueue:
-    """An annotator at work, within a write transaction: what they have leased, and what they are given next.
+    """The leases of an annotator within a write transaction, and the triples that they get next.
 
     Parameters
     ----------
@@ -146,9 +139,9 @@ class LeaseQueue:
     now: float = field(default_factory=lease_clock)
 
     def run(self, sql: str, **values: Any) -> sqlite3.Cursor:
-        """Execute SQL, which may speak of :who works here, :at what time, :now, and of the :end of a lease from now."""
-        known = {"who": self.annotator.id, "at": self.at, "now": self.now, "end": self.now + LEASE_SECONDS}
-        return self.connection.execute(sql, known | values)
+        """Execute SQL with the parameters :who, :at, :now, and :end of a lease that begins now."""
+        always = {"who": self.annotator.id, "at": self.at, "now": self.now, "end": self.now + LEASE_SECONDS}
+        return self.connection.execute(sql, always | values)
 
     def tasks(self, most: int, relation: str | None = None) -> list[Task]:
         """Return the triples that are leased, the first to be judged first; of one relation, if given."""
@@ -161,9 +154,9 @@ class LeaseQueue:
         return [Task(*row) for row in rows]
 
     def release_others(self, relation: str) -> None:
-        """Let go of new triples of other relations, and of all whose inclusion probability is known.
+        """Release new triples of other relations, and those with an inclusion probability.
 
-        Random checks are among these: who answers only those of one relation would spoil the draw.
+        Random checks are among these: somebody who answers only those of one relation would spoil the draw.
         """
         self.run(
             "DELETE FROM lease WHERE annotator = :who AND purpose = 'new' AND triple IN (SELECT triple FROM lease "
@@ -172,34 +165,29 @@ class LeaseQueue:
             relation=relation,
         )
 
-    def top_up(self, count: int, budget: int, overlap: float) -> None:
-        """Bring the leased triples to ``count``, or as near as budget and plan allow."""
+    def top_up(self, count: int, budget: int, overlap: float, relation: str | None = None) -> None:
+        """Bring the leased triples to ``count``, or as near as budget and plan allow.
+
+        Of one relation, if given, only planned ones are added.
+        """
         self._renew(budget)
-        leases = self.run("SELECT count(*) FROM lease WHERE annotator = :who AND expires > 0").fetchone()[0]
+        leases = len(self.tasks(count, relation))
         need = count - leases
-        for found, purpose in SOURCES:
+        for sql, purpose in SOURCES if relation is None else ():
             most = need if purpose != "new" else min(need, self._left_of(budget, need))
             if most > 0 and (overlap > 0 or purpose != "shared"):
-                need -= self.lease(self._find(found, most), purpose)
+                need -= self.lease(self._find(sql, most), purpose)
         need = min(need, self._left_of(budget, need))
         if need > 0:
-            need = self._fair_share(need, leases)
-            need -= self._lease_planned(need)
-        if need > 0 and leases == 0:
+            need = need if relation is not None else self._fair_share(need, leases)
+            need -= self._lease_planned(need, relation)
+        if need > 0 and leases == 0 and relation is None:
             self.lease(self._find(UNSURE, need, after=0), "again")
 
-    def top_up_relation(self, count: int, budget: int, relation: str) -> None:
-        """Bring the leased triples of one relation to ``count``: planned ones, as far as there are."""
-        self._renew(budget)
-        need = count - len(self.tasks(count, relation))
-        need = min(self._left_of(budget, need), need)
-        if need > 0:
-            self._lease_planned(need, relation)
-
     def _renew(self, budget: int) -> None:
-        """Let the annotator keep what is leased; but not, of what they never judged, what a lower budget leaves out.
+        """Renew the annotator's leases, but end those of triples that they never judged and a lower budget leaves out.
 
-        That has run out, so it is on no card any more; an answer that is on its way is still taken.
+        Such a triple is on no card any more; an answer that is under way is still stored.
         """
         self.run("UPDATE lease SET expires = :end WHERE annotator = :who")
         too_many = -self._left_of(budget, 0)
@@ -225,11 +213,9 @@ class LeaseQueue:
         sql = f"SELECT {TASK} FROM plan WHERE {offered} ORDER BY place LIMIT :need"
         tasks = [Task(*row) for row in self.run(sql, need=need, relation=relation).fetchall()]
         if relation is not None:
-            tasks = [
-                replace(task, sampling_frame="", inclusion_probability=None) for task in tasks
-            ]  # whoever chooses a relation draws nothing
-        put_tasks(self.connection, tasks, as_planned=True)
-        drop_from_plan(self.connection, tasks)
+            # Somebody who chooses a relation draws nothing.
+            tasks = [replace(task, sampling_frame="", inclusion_probability=None) for task in tasks]
+        put_tasks(self.connection, tasks, given_out=True)
         return self.lease([task.triple for task in tasks], "new")
 
     def _fair_share(self, need: int, leases: int) -> int:
@@ -274,7 +260,7 @@ SHARED = (
     "(SELECT 1 FROM answer WHERE answer.triple = lease.triple AND answer.annotator = lease.annotator)) "
     f"AND {_UNTOUCHED} ORDER BY (SELECT min(judgement) FROM answer WHERE triple = task.triple) NULLS LAST"
 )
-# Triples that somebody else had leased until the lease ran out, and nobody judged.
+# Triples whose lease to somebody else ended, and that nobody judged.
 EXPIRED = (
     f"SELECT DISTINCT triple FROM lease AS old JOIN task USING (triple) WHERE NOT ({leased_at(':now')}) "
     f"AND answered = 0 AND {_NOT_LEASED} AND {_UNTOUCHED}"
@@ -283,8 +269,8 @@ EXPIRED = (
 UNSURE_OF_OTHERS = (
     f"SELECT triple FROM task WHERE answered > 0 AND labelled = 0 AND {_NOT_LEASED} AND {_UNTOUCHED} ORDER BY triple"
 )
-# Triples that this annotator was unsure of, a while ago, and nobody decided since. CROSS JOIN keeps SQLite to this
-# order: the undecided triples are few, the annotator's answers are many.
+# Triples that this annotator was unsure of some answers ago, and nobody decided since. CROSS JOIN fixes the order for
+# SQLite: the undecided triples are few, the annotator's answers are many.
 UNSURE = (
     "SELECT task.triple FROM task CROSS JOIN answer ON answer.triple = task.triple AND annotator = :who "
     "WHERE answered > 0 AND labelled = 0 AND label IS NULL AND judgement <= coalesce((SELECT id FROM "
@@ -292,5 +278,5 @@ UNSURE = (
     "AND :most > (SELECT count(*) FROM judgement WHERE triple = task.triple AND annotator = :who AND said = 'unsure') "
     "ORDER BY judgement"
 )
-# What comes before anything new.
+# These come before anything new.
 SOURCES = ((SHARED, "shared"), (EXPIRED, "new"), (UNSURE_OF_OTHERS, "again"), (UNSURE, "again"))

@@ -1,0 +1,160 @@
+"""The case of a session's folder or a thresholds file, and what is looked for in it: missing facts, wrong ones, both.
+
+People and machines always answer whether a triple is true. Where wrong facts are looked for, the score is the log-odds
+of being wrong and what is accepted is taken out, so "true" becomes "not wrong": here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.data.answers import Annotations
+from actc.data.calibration import Calibration
+from actc.data.files import read_scored
+from actc.data.triples import ScoredTriples
+from actc.decide.calibrate import as_found, read_case
+from actc.decide.case import Case
+from actc.decide.list_test import Demand
+from actc.decide.words import CANDIDATES, WRONG_FACTS, Sought
+from actc.errors import FileError, OptionError
+from actc.graph.formats import read_graph
+from actc.methods.pooled.method import WRONG_FACTS_METHOD
+from actc.session.judge_store import read_judges
+from actc.session.session import Session
+from actc.session.settings import Settings
+
+REMOVAL = Demand(0.9)
+"""What is guaranteed of the facts that are taken out without being judged, unless another demand is given."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of a session's pool with one goal; each part has a fit of its own.
+
+    Parameters
+    ----------
+    rows : range
+    wrong : bool
+        Whether wrong facts are looked for.
+    whole : bool
+        Whether it is the whole pool.
+    """
+
+    rows: range
+    wrong: bool
+    whole: bool
+
+
+def parts_of(settings: Settings) -> tuple[Part, ...]:
+    """Return the parts of a session's pool: the candidates, then the facts."""
+    split, end = settings.triples - settings.n_facts, settings.triples
+    both = (Part(range(split), False, split == end), Part(range(split, end), True, split == 0))
+    return tuple(part for part in both if part.rows)
+
+
+def words_of(settings: Settings) -> Sought:
+    """Return the words for what a session looks for; where it is both, for the candidates, as on its pages."""
+    parts = parts_of(settings)
+    return WRONG_FACTS if parts and parts[0].wrong else CANDIDATES
+
+
+def page_words(settings: Settings) -> dict[str, Any]:
+    """Return the words of the pages; an audit's pages show how many of the accepted ones are true."""
+    words = words_of(settings)
+    accepted, true = words.accepted.capitalize(), words.true.capitalize()
+    if settings.is_audit:
+        return asdict(words) | {
+            "by_relation": f"{true} among the judged, relation by relation",
+            "share": f"Share that is {words.true}",
+            "now": f"of the judged triples are {words.true}",
+            "soon": f"The share that is {words.true} appears here with the first answer.",
+        }
+    count = sum(len(part.rows) for part in parts_of(settings)[:1])  # the pages are about the first part
+    base = f"{count:,} of {settings.candidates:,}" if settings.candidates > count else f"all {count:,}"
+    return asdict(words) | {
+        "by_relation": f"{accepted} of {base}, relation by relation",
+        "share": "Expected accuracy",
+        "now": f"of the decisions on {base} {words.things} should be right now",
+        "soon": "Expected accuracy appears here once the method has an estimate.",
+    }
+
+
+def invert_labels(answers: Annotations) -> Annotations:
+    """Return answers to "is it true?" as answers to "is it wrong?"."""
+    return replace(answers, labels=~answers.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A case, and the session that it is of, if it is of one."""
+
+    case: Case
+    session: Session | None = None
+
+
+def open_case(source: str | Path | Session | Case, demand: Demand | None = None) -> Opened:
+    """Open a session, its folder, or a thresholds file.
+
+    A guarantee can be demanded of a session; a thresholds file has its own. Thresholds that came from a session are
+    compared with all answers that it has by now.
+    """
+    if isinstance(source, Case):
+        return Opened(source)
+    if isinstance(source, Session) or Path(source).is_dir():
+        session = source if isinstance(source, Session) else Session(source)
+        return Opened(session_case(session, demand), session)
+    calibration = Calibration.read(source)
+    folder = calibration.sources.session
+    if folder is None:
+        return Opened(read_case(source, calibration))
+    if not folder.is_dir():
+        raise FileError(
+            f"{source}: it came from the session {folder}, which is not there; put it back, or export anew."
+        )
+    session, more, graph = Session(folder), calibration.sources.candidates, calibration.sources.graph
+    case = session_case(session)
+    more_candidates = None if more is None else read_scored(more)[0]
+    case = replace(case, candidates=more_candidates, facts=case.facts if graph is None else read_graph(graph))
+    return Opened(as_found(case, source, calibration), session)
+
+
+def session_case(session: Session, demand: Demand | None = None, part: Part | None = None) -> Case:
+    """Return the case of a session: its candidates, and the answers of people and machines.
+
+    Of a session about candidates and facts it is the candidates' case, unless another part is given.
+    """
+    if session.settings.is_audit:
+        raise OptionError(f"{session.folder} is an audit: it measures how many are true, and has no decisions itself.")
+    part = part or parts_of(session.settings)[0]
+    return with_answers(session, part, empty_case(session, part, session.read_pool()), demand)
+
+
+def empty_case(session: Session, part: Part, pool: ScoredTriples) -> Case:
+    """Return the case of a part of a session's pool without answers."""
+    name = session.folder.resolve().name
+    pool = pool if part.whole else pool.take(np.asarray(part.rows)).with_used_names()
+    if part.wrong:  # scores of facts are log-odds, whatever candidates are scored by
+        return Case(pool, Annotations(), None, WRONG_FACTS_METHOD, name=name)
+    facts = None if session.facts_file is None else read_graph(session.facts_file)
+    known, rules = session.read_known(), session.read_constraints()
+    return Case(pool, Annotations(), known, session.settings.method, name=name, constraints=rules, facts=facts)
+
+
+def with_answers(session: Session, part: Part, case: Case, demand: Demand | None) -> Case:
+    """Return a case with the answers by now to whether each triple is what its part looks for, and with the demand."""
+    people, machines = session.annotations(), read_judges(session.store)
+    if not part.whole:
+        start, stop = part.rows.start, part.rows.stop
+        mine = (people.rows >= start) & (people.rows < stop)
+        people = replace(people.take(mine), rows=people.rows[mine] - start)
+        mine = (machines.rows >= start) & (machines.rows < stop)
+        machines = replace(
+            machines, rows=machines.rows[mine] - start, judges=machines.judges[mine], signals=machines.signals[mine]
+        )
+    if part.wrong:
+        people, machines = invert_labels(people), replace(machines, signals=-machines.signals)
+    return replace(case, annotations=people, judged=machines, demand=demand or (REMOVAL if part.wrong else None))

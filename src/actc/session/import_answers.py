@@ -1,0 +1,253 @@
+"""Judgements into a session: tables, JSON lines, Label Studio's JSON, and tables of machines' answers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.data.answers import SELECTIONS, Annotations, Answers
+from actc.data.files import load_json, open_text
+from actc.data.triples import ScoredTriples, encode_columns
+from actc.decide.judge_answers import read_judge_answers
+from actc.errors import FileError, OptionError, SessionError
+from actc.session.judge_store import add_judge_answers
+from actc.session.lease_queue import LeaseQueue, put_tasks
+from actc.session.plan import Planner, task_of
+from actc.session.record import LABELS, Judgement, find_stored, insert
+from actc.session.session import MOST_NAME, OWNER, Session, open_session
+
+WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
+IMPORTED = "Brought in from a file."
+PURPOSES = {"person": "import", "owner": "settle"}
+GIVEN = ("given", "", None, 0)
+"""How an answer was selected if nobody knows, or if it was drawn from other candidates: it teaches the method only."""
+
+
+@dataclass(frozen=True)
+class FileLine:
+    """A judgement from a file: whose, of which triple, where it stands, how it was selected, and when it was given.
+
+    ``how`` is its selection, sampling frame, inclusion probability and round.
+    """
+
+    who: str
+    kind: str
+    triple: tuple[str, str, str]
+    judgement: Judgement
+    place: str
+    how: tuple[str, str, float | None, int] = GIVEN
+    frame_size: int = 0
+    at: float | None = None
+
+
+def import_judgements(
+    session: str | Path | Session,
+    judgements: str | Path,
+    *,
+    annotator: str | None = None,
+    owner: bool = False,
+    judge: bool = False,
+) -> tuple[int, tuple[str, ...]]:
+    """Bring judgements into a session, as ``actc import`` does.
+
+    Those about triples that are no candidates of the session are left out; where all are, the file is refused. Random
+    draws from other candidates than the session's teach the method, and are no evidence of the quality of decisions.
+
+    Parameters
+    ----------
+    session : path or Session
+    judgements : path
+        ``.tsv``, ``.csv`` or ``.parquet`` (head, relation, tail, label), ``.jsonl`` (our own history, or objects with
+        head, relation, tail, said) or ``.json`` (Label Studio's export).
+    annotator : str, optional
+        Whose judgements they are, where the file does not tell.
+    owner : bool
+        Take an owner's answers in the file as those of this session's owner; otherwise such lines are refused: anybody
+        can write a file.
+    judge : bool
+        These are answers of machines: a table with head, relation, tail, judge, and label (1 or 0) or probability.
+
+    Returns
+    -------
+    tuple
+        How many were new, and notes on the others.
+    """
+    if judge and (annotator is not None or owner):
+        raise OptionError("--judge takes the names of judges from the file; leave out --annotator and --owner.")
+    with open_session(session) as opened:
+        if judge:
+            return add_judge_answers(opened.store, read_judge_answers(judgements, opened.read_pool())), ()
+        added = read_judgements(opened, Path(judgements), annotator, owner)
+        Planner(opened).step()  # so that pages and reports use these answers
+        return added
+
+
+def read_judgements(
+    session: Session, path: Path, who: str | None = None, owner: bool = False
+) -> tuple[int, tuple[str, ...]]:
+    """Add the judgements of a file to the history, once however often it is read; see :func:`import_judgements`."""
+    if not path.is_file():
+        raise FileError(f"{path}: there is no such file.")
+    reader = READERS.get(path.suffix, _read_table)
+    lines, pool = list(reader(path, who or "imported")), session.read_pool()
+    if not lines:
+        return 0, ()
+    named = encode_columns(*([line.triple[i] for line in lines] for i in range(3)))
+    answers = Answers(
+        named,
+        np.array([line.judgement.said == "true" for line in lines]),
+        inclusion_probability=[line.how[2] or np.nan for line in lines],
+        frame_size=[line.frame_size for line in lines],
+    )
+    rows, elsewhere = answers.places(pool)
+    missing, found = named.take(rows < 0), np.flatnonzero(rows >= 0)
+    facts = missing.take([at for at in range(len(missing)) if session.names.holds(*missing.triple(at))])
+    notes = answers.describe_use(pool, facts.with_used_names(), path)
+    used = [replace(lines[at], how=GIVEN) if elsewhere[at] and lines[at].how[2] else lines[at] for at in found]
+    for line in used:
+        if line.kind == OWNER and not owner:
+            raise FileError(
+                f"{line.place}: this is an owner's answer, which overrules everybody; a file gives nobody that "
+                "right. To take such answers as your own, give --owner."
+            )
+    return _insert(session, pool, used, rows[found].tolist()), tuple(notes)
+
+
+def put_answers(session: Session, pool: ScoredTriples, answers: Annotations) -> int:
+    """Put earlier answers into a session, once however often; return how many were new.
+
+    They teach the method only: they were drawn from other candidates.
+    """
+    who = [str(name)[:MOST_NAME] or "earlier" for name in answers.who]
+    lines = _lines_of(answers.about(pool), who, "earlier answers")
+    return _insert(session, pool, [replace(line, how=GIVEN) for line in lines], answers.rows.tolist())
+
+
+def _insert(session: Session, pool: ScoredTriples, lines: Sequence[FileLine], rows: Iterable[int]) -> int:
+    people = {one: session.add_annotator(*one) for one in dict.fromkeys((line.who, line.kind) for line in lines)}
+    added, now = 0, time.time()
+    with session.store.transaction() as connection:
+        for line, row in zip(lines, rows, strict=True):
+            given = line.judgement
+            entry = json.dumps([line.who, row, given.said, given.seconds, given.note])
+            key = given.key or "import-" + hashlib.sha256(entry.encode()).hexdigest()[:24]
+            judgement = replace(given, triple=row, key=key)
+            queue = LeaseQueue(connection, people[line.who, line.kind], now if line.at is None else line.at)
+            try:
+                if find_stored(queue, judgement) is not None:
+                    continue
+            except SessionError as error:
+                raise FileError(f"{line.place}: {error}") from None
+            put_tasks(connection, [task_of(pool, row, IMPORTED, *line.how)])
+            insert(queue, judgement, row, PURPOSES[line.kind])
+            added += 1
+    return added
+
+
+def _read_table(path: Path, who: str) -> Iterator[FileLine]:
+    answers = Answers.read(path)
+    names = [name[:MOST_NAME] if name and name != OWNER else who for name in answers.who.tolist()]
+    return _lines_of(answers, names, str(path))
+
+
+def _lines_of(answers: Answers, who: Sequence[str], place: str) -> Iterator[FileLine]:
+    """Return answers as judgements of people."""
+    probabilities = [p if np.isfinite(p) else None for p in answers.inclusion_probability.tolist()]
+    rounds, sizes = answers.round.astype(np.int64).tolist(), answers.frame_size.astype(np.int64).tolist()
+    how = zip(answers.selection.tolist(), answers.sampling_frame.tolist(), probabilities, rounds, strict=True)
+    columns = (who, answers.labels.tolist(), how, sizes, map(_seconds, answers.when.tolist()))
+    for row, (name, label, selected, size, at) in enumerate(zip(*columns, strict=True)):
+        judgement = Judgement("true" if label else "false", None, "")
+        yield FileLine(name, "person", answers.triples.triple(row), judgement, place, selected, size, at)
+
+
+def _seconds(at: Any) -> float | None:
+    """Return when an answer was given, in seconds, of a time in words or in seconds; None of anything else."""
+    try:
+        given = datetime.fromisoformat(at) if isinstance(at, str) else datetime.fromtimestamp(at, UTC)
+        return given.replace(tzinfo=given.tzinfo or UTC).timestamp()
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+
+
+def _read_lines(path: Path, who: str) -> Iterator[FileLine]:
+    with open_text(path) as lines:
+        for number, text in enumerate(lines, start=1):
+            place = f"{path}, line {number}"
+            if not text.strip():
+                continue
+            try:
+                entry = json.loads(text)
+            except ValueError:
+                raise FileError(f"{place}: this is no JSON object.") from None
+            if not isinstance(entry, dict):
+                raise FileError(f"{place}: an object was expected, with head, relation, tail and said.")
+            if entry.get("said") != "undo" and not entry.get("undone"):
+                yield _read_entry(entry, entry, place, who)
+
+
+def _read_label_studio(path: Path, who: str) -> Iterator[FileLine]:
+    try:
+        content = load_json(path)
+    except ValueError as error:
+        raise FileError(f"{path}: this is no JSON file ({error}).") from None
+    if not isinstance(content, list):
+        raise FileError(f"{path}: a list of tasks was expected, as Label Studio exports it.")
+    for number, task in enumerate(content, start=1):
+        place = f"{path}, task {number}"
+        if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
+            raise FileError(f"{place}: there is no 'data' in it.")
+        for annotation in task.get("annotations") or ():
+            results = annotation.get("result") or ()
+            choices = [choice for one in results for choice in (one.get("value") or {}).get("choices") or ()]
+            if choices and not annotation.get("was_cancelled"):
+                person = annotation.get("completed_by")
+                if isinstance(person, dict):
+                    person = person.get("email") or person.get("id")
+                name = None if person is None else f"label-studio {person}"
+                entry = {"said": choices[0], "seconds": annotation.get("lead_time"), "name": name}
+                yield _read_entry(entry, task["data"], place, who)
+
+
+def _read_entry(entry: dict[str, Any], triple: dict[str, Any], place: str, who: str) -> FileLine:
+    missing = [name for name in Session.TRIPLE if not isinstance(triple.get(name), str)]
+    if missing:
+        raise FileError(f"{place}: {missing[0]!r} is missing.")
+    said = str(entry.get("said", entry.get("label", entry.get("answer", "")))).strip().lower()
+    said = WORDS.get(said, said)
+    if said not in LABELS:
+        raise FileError(f"{place}: {said!r} is no answer; write true, false or unsure.")
+    seconds, kind = entry.get("seconds"), entry.get("kind", "person")
+    if kind not in PURPOSES:
+        raise FileError(f"{place}: {kind!r} is no kind of annotator, person or owner; machines judge by `actc judge`.")
+    selection, p, size = entry.get("selection", "given"), entry.get("inclusion_probability"), entry.get("frame_size", 0)
+    if selection not in SELECTIONS or not (p is None or (isinstance(p, int | float) and 0 < p <= 1)):
+        raise FileError(
+            f"{place}: selection {selection!r} with inclusion_probability {p!r} cannot be; see docs/reference.md."
+        )
+    if not isinstance(size, int) or size < 0:
+        raise FileError(f"{place}: the frame_size {size!r} is no number of candidates; see docs/reference.md.")
+    began = entry.get("round", 0)
+    how = (selection, str(entry.get("sampling_frame", "")), p, began if isinstance(began, int) else 0)
+    name = OWNER if kind == OWNER else str(entry.get("name") or entry.get("annotator") or who)
+    try:
+        judgement = Judgement(
+            *(said, None, str(entry.get("key") or "")),
+            seconds=float(seconds) if isinstance(seconds, int | float) else None,
+            note=str(entry.get("note") or ""),
+        )
+    except OptionError as error:
+        raise FileError(f"{place}: {error}") from None
+    triple_names = (triple["head"], triple["relation"], triple["tail"])
+    return FileLine(name, kind, triple_names, judgement, place, how, size, _seconds(entry.get("at")))
+
+
+READERS: dict[str, Callable[[Path, str], Iterator[FileLine]]] = {".jsonl": _read_lines, ".json": _read_label_studio}
