@@ -273,7 +273,14 @@ def test_a_sentence_for_a_relation_reaches_its_cards(shared_client):
 
 @pytest.mark.parametrize(
     ("relation", "guess"),
-    [("located_in", "{head} is located in {tail}"), ("has part", "{head} has part {tail}"), ("", None)],
+    [
+        ("located_in", "{head} is located in {tail}"),
+        ("has part", "{head} has part {tail}"),
+        ("part of", "{head} is a part of {tail}"),
+        ("causes", "{head} causes {tail}"),
+        ("isa", "{head} is a {tail}"),
+        ("", None),
+    ],
 )
 def test_sentences_are_guessed_from_names(relation, guess):
     assert next(iter(guess_templates(relation)), None) == guess
@@ -301,6 +308,15 @@ def test_columns_that_are_not_recognised_are_picked(shared_client, file, text):
     found = shared_client.get(f"/api/projects/{name}/preview").json()
     assert found["scores"]["rows"][0] == ["Ada", "knows", "Bob"]
     assert found["columns"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [('{"head": "a", "relation": "r", "tail": "b", "score": 1}', "scores"), ('{"id": "a", "name": "b"}', "names")],
+)
+def test_lines_of_json_are_what_their_fields_say(shared_client, text, role):
+    name = add_project(shared_client)
+    assert shared_client.put(f"/api/projects/{name}/files/x.jsonl", content=text, headers=BYTES).json()["role"] == role
 
 
 def test_one_run_at_a_time_is_started_and_may_be_cancelled(client, families):

@@ -131,14 +131,19 @@ function drawSentenceRow(line) {
     shown.textContent = template.replaceAll("{head}", line.head).replaceAll("{tail}", line.tail);
   };
   field.addEventListener("input", show);
-  field.addEventListener("change", async () => {
+  const save = async () => {
     const reply = await fetchJson(`${home}/sentences`, { relation: line.id, template: field.value });
     put("sentence-state", reply.status === 200 ? "Saved: cards show it." : sentenceOf(reply));
     if (reply.status === 200) refresh();
-  });
+  };
+  field.addEventListener("change", save);
   show();
+  const use = line.template || !line.guesses.length ? [] : [button("Use it", () => {
+    field.value = line.guesses[0];
+    save();
+  }, `Use the suggested sentence for ${line.name}`)];
   return element("tr", {}, element("th", { scope: "row" }, name(line.name), " ", element("span", { class: "fine" }, number(line.triples))),
-    element("td", { class: "text" }, field, element("datalist", { id: options }, ...line.guesses.map((value) => element("option", { value })))),
+    element("td", { class: "text pair" }, field, ...use, element("datalist", { id: options }, ...line.guesses.map((value) => element("option", { value })))),
     element("td", { class: "text" }, element("bdi", {}, shown)));
 }
 

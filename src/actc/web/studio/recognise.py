@@ -46,14 +46,13 @@ SCORES_UNUSED = "If it holds candidates to decide on, say above that it is score
 
 def guess_role(path: Path) -> str:
     """Say what a file most probably is: by its columns, where it is a table; else a graph."""
-    if path.name.lower().endswith((".json", ".jsonl", ".json.gz", ".jsonl.gz")):
-        return "names"
+    name = path.name.lower().removesuffix(".gz")
     try:
-        if not is_table(path):
-            return "graph"
+        if name.endswith(".json") or not is_table(path):
+            return "names" if name.endswith(".json") else "graph"
         layout = find_layout(path)
         by_name = layout.has_header and set(TRIPLE) <= set(layout.position)
-        if not by_name and layout.delimiter and _has_names(path):
+        if not by_name and (name.endswith(".jsonl") or (layout.delimiter and _has_names(path))):
             return "names"
     except ActcError:
         return "graph"
@@ -214,10 +213,13 @@ def guess_templates(relation: str) -> list[str]:
     if not words:
         return []
     first, last = words.split()[0].lower(), words.split()[-1].lower()
-    if first in VERBS or (last in PREPOSITIONS and first.endswith("s")):
+    verb = first in VERBS or (first.endswith("s") and not first.endswith("ss"))
+    if words.lower() in ("isa", "is a", "instance of", "type", "subclass of"):
+        return ["{head} is a {tail}"]
+    if verb and (last in PREPOSITIONS or first in VERBS or first == last):
         return [f"{{head}} {words} {{tail}}"]
     if last in PREPOSITIONS:
-        return [f"{{head}} is {words} {{tail}}"]
+        return [f"{{head}} is {'a ' if last == 'of' else ''}{words} {{tail}}"]
     if last.endswith("ed"):
         return [f"{{head}} is {words} to {{tail}}", f"{{head}} {words} {{tail}}"]
     noun = [f"{{{one}}} is the {words} of {{{other}}}" for one, other in (("tail", "head"), ("head", "tail"))]
