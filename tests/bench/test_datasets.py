@@ -133,14 +133,6 @@ def test_a_stranger_with_internet_gets_the_published_cell(mirror, monkeypatch):
     assert_same_cells(downloaded, load_cell("codex-s", "complex-authors"))
 
 
-def test_triples_are_downloaded_checked_and_kept(mirror):
-    valid, labels = datasets.load_triples("codex-s", "valid")
-    assert len(valid) == 3654
-    assert labels.sum() == 1827
-    assert valid.triple(0) == ("Q928", "P530", "Q41")
-    assert sorted(path.name for path in (mirror / "codex-s").iterdir()) == ["valid.txt", "valid_negatives.txt"]
-
-
 def test_a_checkout_needs_no_download(monkeypatch, tmp_path):
     monkeypatch.setattr(datasets, "CODEX", "http://127.0.0.1:1/{dataset}/{name}")
     monkeypatch.setattr(datasets, "AUTHORS", "http://127.0.0.1:1/{name}")
@@ -171,30 +163,10 @@ def test_rounding_is_what_writing_and_reading_text_does(digits):
     np.testing.assert_array_equal(datasets.round_significant(values, digits), expected)
 
 
-def test_the_models_of_the_paper_come_first(monkeypatch, tmp_path):
-    monkeypatch.setenv("ACTC_SCORES", str(tmp_path))
-    for model in ("tucker", "transe", "complex", "analogy"):
-        (tmp_path / "codex-s" / model).mkdir(parents=True)
-        (tmp_path / "codex-s" / model / "valid.npy").touch()
-    assert [cell.model for cell in list_cells(["codex-s"])][:4] == ["complex", "transe", "analogy", "tucker"]
-
-
 def test_offline_without_data_is_one_sentence_with_the_way_out(monkeypatch, no_checkout):
     monkeypatch.setattr(datasets, "CODEX", "http://127.0.0.1:1/{dataset}/{name}")
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     with pytest.raises(FileError, match=r"ACTC_DATA"):
-        datasets.load_triples("codex-s", "valid")
-
-
-def test_a_folder_that_is_not_there_is_named(monkeypatch, tmp_path):
-    monkeypatch.setenv("ACTC_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(FileError, match="nowhere"):
-        datasets.load_triples("codex-s", "valid")
-
-
-def test_a_missing_file_of_the_local_folder_is_named(monkeypatch, tmp_path):
-    monkeypatch.setenv("ACTC_DATA", str(tmp_path))
-    with pytest.raises(FileError, match=r"valid\.txt"):
         datasets.load_triples("codex-s", "valid")
 
 
@@ -215,19 +187,3 @@ def test_a_broken_line_is_named(monkeypatch, tmp_path):
     (tmp_path / "codex-s" / "train.txt").write_text("a\tr\tb\na\tr\n")
     with pytest.raises(FileError, match="line 2.*3"):
         datasets.load_triples("codex-s", "train")
-
-
-@pytest.mark.parametrize(
-    ("environment", "expected"),
-    [
-        ({"ACTC_CACHE": "/a/b"}, "/a/b"),
-        ({"XDG_CACHE_HOME": "/x"}, "/x/actc"),
-        ({"HOME": "/home/ada"}, "/home/ada/.cache/actc"),
-    ],
-)
-def test_the_cache_follows_the_rules_of_the_desktop(environment, expected, monkeypatch):
-    for name in ("ACTC_CACHE", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    assert datasets.cache_folder() == Path(expected)

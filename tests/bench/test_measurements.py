@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
-from actc.bench.measurements import fold_rows
+from actc.bench.measurements import Measurements, compare_methods, fold_rows
 from actc.bench.rows import Row, Run
-from actc.errors import TableError
+from actc.errors import OptionError, TableError
 
 BUDGETS = (1, 10)
 
@@ -37,11 +38,6 @@ def test_the_order_of_rows_does_not_matter(order):
     np.testing.assert_array_equal(fold(accuracy, np.array(order)).runs[run], fold(accuracy).runs[run])
 
 
-def test_a_missing_row_is_refused():
-    with pytest.raises(TableError):
-        fold(np.zeros(6), order=np.array([0, 1, 2, 3, 5]))
-
-
 def test_a_row_that_stands_twice_is_refused():
     with pytest.raises(TableError):
         fold(np.zeros(6), order=np.array([0, 1, 2, 3, 3, 5]))
@@ -57,11 +53,6 @@ def test_the_two_standard_errors_are_not_the_same_thing():
     assert average.value == pytest.approx(35)
     assert average.over_repeats == pytest.approx(10 / np.sqrt(3))  # repeats average 25, 35, 45
     assert average.over_budgets == pytest.approx(np.std([20, 50], ddof=1) / np.sqrt(2))
-
-
-def test_a_single_repeat_has_no_standard_error_over_repeats():
-    results = fold([[0.1], [0.4]], repeats=1)
-    assert results.average(Run("s", "complex", "m"), "accuracy").over_repeats is None
 
 
 def two_cells(accuracy):
@@ -85,3 +76,57 @@ def test_the_error_of_a_mean_over_cells_knows_whether_they_share_their_luck(shar
     expected = 10 / np.sqrt(4000) / (1 if shared_luck else np.sqrt(2))
     assert together.over_repeats == pytest.approx(expected, rel=0.05)
     assert together.value == pytest.approx(100 * luck.mean())
+
+
+CELLS = [("codex-s", "complex"), ("codex-s", "conve")]
+BUDGETS = np.array([1, 10, 100])
+
+
+def make_results(shift, *, noise=0.02, repeats=100, second_repeats=None, seed=0):
+    """Two methods on two cells: the first is better by ``shift``, both share the luck of the draw."""
+    random = np.random.default_rng(seed)
+    runs = {}
+    for cell in CELLS:
+        luck = random.normal(0.7, 0.1, (2, 3, repeats))
+        runs[Run(*cell, "new")] = luck + shift + random.normal(0, noise, luck.shape)
+        runs[Run(*cell, "old")] = luck[:, :, : second_repeats or repeats]
+    return Measurements(BUDGETS, runs)
+
+
+def test_a_difference_hidden_by_luck_is_found_in_pairs():
+    comparison = compare_methods(make_results(0.01), "new", "old")
+    assert comparison.average.mean == pytest.approx(1.0, abs=0.3)
+    assert comparison.average.verdict == "win"
+    assert [one.verdict for one in comparison.by_cell.values()] == ["win"] * 2
+    assert list(comparison.by_budget) == [1, 10, 100]
+
+
+def test_no_difference_is_a_tie():
+    comparison = compare_methods(make_results(0.0), "new", "old")
+    assert comparison.average.verdict == "tie"
+    assert comparison.average.lower < 0 < comparison.average.upper
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+    covered = 0
+    for seed in range(500):
+        results = make_results(0.01, seed=seed)
+        average = compare_methods(results, "new", "old", resamples=300, confidence=0.9).average
+        covered += average.lower <= 1.0 <= average.upper
+    # An honest interval is outside these bounds once in a thousand; one of 80 % or of 96 % is, nearly always.
+    assert binom.ppf(0.0005, 500, 0.9) <= covered <= binom.ppf(0.9995, 500, 0.9)
+
+
+def test_a_method_without_chance_is_compared_with_every_repeat():
+    assert compare_methods(make_results(0.3, second_repeats=1), "new", "old").average.verdict == "win"
+
+
+def test_two_methods_without_chance_are_compared_without_a_claim():
+    comparison = compare_methods(make_results(0.3, repeats=1), "new", "old")
+    assert not comparison.has_chance
+    assert comparison.average.lower == comparison.average.upper == pytest.approx(comparison.average.mean)
+
+
+def test_different_repeats_are_refused():
+    with pytest.raises(OptionError, match="50.*100"):
+        compare_methods(make_results(0.0, second_repeats=50), "new", "old")

@@ -17,7 +17,7 @@ from actc import METHODS
 from actc.bench.runs import run_experiment
 from actc.data.answers import Annotations
 from actc.data.metrics import accuracy, f1
-from actc.methods.groups import DecisionSets, Groups
+from actc.methods.groups import Groups
 
 # method: average, then l = 1, 10, 50, 1000: accuracy and F1 in %
 EXPECTED = {
@@ -129,13 +129,3 @@ def test_each_relation_s_majority_ignoring_scores(authors_cell):
 def test_n_soft_labels_and_estimating_all_hardly_matter_for_density(authors_cell, rows, change):
     got = run_experiment([authors_cell], [f"actc-lr-dens:{change}"], repeats=1)
     assert mean(got, f"actc-lr-dens:{change}")[0] == pytest.approx(mean(rows, "actc-lr-dens")[0], abs=1.0)
-
-
-def test_hard_estimates_of_one_relation_are_separable(authors_cell):
-    from actc.methods.estimate_labels import estimate_labels
-
-    pool = authors_cell.valid
-    groups = Groups.of(pool, [Annotations(np.arange(3), authors_cell.valid_labels[:3])], uniform=True)
-    sets: DecisionSets = estimate_labels(pool, groups, "lr")
-    estimated = ~np.isin(sets.scores, pool.scores[:3])
-    assert (np.diff(sets.labels[estimated]) >= 0).all()

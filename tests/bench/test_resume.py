@@ -48,19 +48,6 @@ def without_seconds(path: Path) -> list[str]:
     return [line.rpartition(",")[0] for line in path.read_text().splitlines()]
 
 
-def test_a_share_is_a_few_repeats_and_certain_methods_have_one(folders):
-    runs = {Run("s", "m", "localopt-acc"): REPEATS_IN_CHUNK + 3, Run("s", "m", "actc-lr-dens"): 100}
-    assert [(chunk.start, chunk.stop) for chunk in Experiment(folders, runs, CONDITIONS).chunks] == [
-        (0, REPEATS_IN_CHUNK),
-        (REPEATS_IN_CHUNK, REPEATS_IN_CHUNK + 3),
-        (0, 1),
-    ]
-
-
-def test_rows_are_the_same_for_any_number_of_jobs(run):
-    assert run("one.csv") == run("two.csv", jobs=2)
-
-
 def test_rows_in_a_file_are_those_in_memory(run, folders, tmp_path):
     run()
     rows = run_experiment(folders[:1], ["localopt-acc"], CONDITIONS.budgets, repeats=REPEATS)
@@ -78,26 +65,10 @@ def test_a_run_cut_off_in_mid_line_goes_on_and_ends_the_same(run, tmp_path, cut)
     assert run("cut.csv") == whole
 
 
-def test_what_is_done_is_not_done_again(run, tmp_path):
-    run()
-    steps = []
-    before = (tmp_path / "rows.csv").read_text()
-    run(progress=lambda done, total: steps.append((done, total)))
-    assert (tmp_path / "rows.csv").read_text() == before  # the seconds too
-    assert len(steps) == 1
-    assert steps[0][0] == steps[0][1]
-
-
 def test_more_repeats_are_added_to_the_ones_that_are_there(run):
     more = dict.fromkeys(RUNS, 2 * REPEATS_IN_CHUNK)
     run("grown.csv", dict.fromkeys(RUNS, REPEATS_IN_CHUNK))
     assert sorted(run("grown.csv", more)) == sorted(run("fresh.csv", more))
-
-
-def test_rows_with_another_seed_are_not_mixed(run):
-    run()
-    with pytest.raises(OptionError, match="12345.*7"):
-        run(conditions=Conditions(budgets=(1, 5, 20), seed=7))
 
 
 def test_a_file_that_is_no_rows_is_refused(tmp_path):
@@ -181,11 +152,6 @@ def test_a_begun_bench_does_not_go_on_with_other_options(folders, begun, options
     with pytest.raises(OptionError, match=sentence):
         run_experiment(**{**same, **options})
     assert len(run_experiment(**same)) == 2 * 3 * 2 * 7
-
-
-def test_a_begun_bench_does_not_go_on_with_other_scores(folders, begun):
-    with pytest.raises(OptionError, match=r"codex-s/toy.*codex-m/toy"):
-        run_experiment(folders[:1], METHODS, [1, 5], repeats=7, out=begun)
 
 
 def test_a_finished_file_is_written_anew(folders, tmp_path):

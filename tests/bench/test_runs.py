@@ -1,20 +1,17 @@
 from __future__ import annotations
 
 import csv
+import os
 import random
 
-import numpy as np
 import pytest
 
 from actc.bench.cells import Cell
 from actc.bench.plans import draw_orders
 from actc.bench.rows import COLUMNS, Row, write_rows
-from actc.bench.runs import run_experiment
-from actc.cli.main import commands
-from actc.data.metrics import METRICS
+from actc.bench.runs import ENVIRONMENT, run_everywhere, run_experiment
 from actc.errors import ChoiceError, OptionError
 from tests.conftest import make_pool
-from tests.toy_scores import write_toy_scores
 
 
 @pytest.fixture
@@ -38,12 +35,6 @@ def test_rows_are_the_same_for_any_number_of_jobs(cell):
     one = run_experiment([cell], methods, [1, 5, 20], repeats=12, jobs=1)
     two = run_experiment([cell], methods, [1, 5, 20], repeats=12, jobs=2)
     assert without_time(one) == without_time(two)
-
-
-def test_rows_do_not_depend_on_the_company_of_other_methods(cell):
-    alone = run_experiment([cell], ["localopt-acc"], [5], repeats=3)
-    together = run_experiment([cell], ["actc-lr-rndm", "localopt-acc"], [5], repeats=3)
-    assert without_time(alone) == [row for row in without_time(together) if row.method == "localopt-acc"]
 
 
 def test_methods_are_paired_by_the_same_draws(cell):
@@ -123,42 +114,17 @@ def test_rows_are_written_with_their_column_names(tmp_path):
         ]
 
 
-def test_squashing_uses_each_split_s_own_mean(cell):
-    raw = Cell("t", "t", cell.valid.with_scores(cell.valid.scores + 5), cell.valid_labels, cell.test, cell.test_labels)
-    logit = np.log(raw.squashed.valid.scores / (1 - raw.squashed.valid.scores))
-    assert logit.mean() == pytest.approx(0, abs=1e-9)
-
-
-def accepted_share(counts):
-    return counts.accepted / counts.triples
-
-
-def test_a_new_metric_is_one_function_and_one_entry(tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(METRICS, "accepted", accepted_share)
-    data = write_toy_scores(tmp_path, [("tiny", "toy")])
-    words = ["bench", str(data / "scores" / "tiny" / "toy"), "--method", "localopt-acc", "--budget", "5", "--jobs", "1"]
-    words += [
-        "--repeats",
-        "2",
-        "--metric",
-        "accepted",
-        "--metric",
-        "recall",
-        "--metric",
-        "f1",
-        "--out",
-        str(tmp_path / "rows.csv"),
-    ]
-    commands.main(words, standalone_mode=False)
-    assert "mean accepted" in capsys.readouterr().out
-    with open(tmp_path / "rows.csv", newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    assert list(rows[0]) == [*COLUMNS, "accepted", "recall"]
-    for row in rows:  # half of the triples are true, so accuracy and recall say how many are accepted
-        value = {name: float(row[name]) for name in ("accuracy", "recall", "accepted")}
-        assert value["accepted"] == pytest.approx(0.5 + value["recall"] - value["accuracy"], abs=1e-5)
-
-
 def test_an_unknown_metric_is_named(cell):
     with pytest.raises(ChoiceError, match="'beauty'"):
         run_experiment([cell], ["localopt-acc"], [1], metrics=["beauty"])
+
+
+METHODS = ["actc-lr-rndm", "localopt-acc"]
+
+
+def test_processes_start_with_their_environment_and_this_one_keeps_its_own(monkeypatch):
+    monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "1000000")  # what the user set stays
+    before = dict(os.environ)
+    found = list(run_everywhere(os.getenv, [(name,) for name in [*ENVIRONMENT, "PATH"]], 2))
+    assert found == ["actc", ENVIRONMENT["MALLOC_MMAP_THRESHOLD_"], "1000000", before["PATH"]]
+    assert dict(os.environ) == before

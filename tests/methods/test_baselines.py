@@ -46,12 +46,6 @@ def test_global_opt_can_leave_unseen_relations_at_one_half(pool, labels):
     assert cuts[0, [1, 2, 3]].tolist() == [0.5, 0.5, 0.5]
 
 
-def test_global_opt_accepts_a_score_that_lies_on_the_grid():
-    pool = ScoredTriples.from_columns("ab", "rr", "xy", [0.2, 0.3])
-    cuts = global_opt(pool, [Annotations(np.arange(2), np.array([False, True]))])
-    assert cuts[0].tolist() == [0.3, 0.3]
-
-
 def test_global_opt_starts_at_one_half_and_ends_on_the_grid():
     pool = ScoredTriples.from_columns("ab", "rr", "xy", [0.45, 0.55])
     cuts = global_opt(pool, [Annotations(np.arange(2), np.array([False, True]))], step=0.2)

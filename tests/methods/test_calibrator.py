@@ -34,13 +34,6 @@ def test_a_second_selection_goes_on_from_the_fit(pool, labels):
     assert not set(rows.tolist()) & set(calibrator.select(10).tolist())
 
 
-def test_probabilities_are_two_columns_that_sum_to_one(pool, labels):
-    calibrator = Calibrator("actc-gp-rndm").fit(pool, Annotations(np.arange(20), labels[:20]))
-    p = calibrator.predict_proba(pool)
-    assert p.shape == (len(pool), 2)
-    assert p.sum(axis=1) == pytest.approx(1)
-
-
 def test_thresholds_are_in_units_of_the_scores_that_came(pool, labels):
     raw, answers = pool.with_scores(20 * pool.scores - 4), Annotations(np.arange(40), labels[:40])
     calibrator = Calibrator("localopt-acc").fit(raw, answers)
@@ -48,12 +41,6 @@ def test_thresholds_are_in_units_of_the_scores_that_came(pool, labels):
     plain = Calibrator("localopt-acc").fit(pool, answers)  # LocalOpt cuts at answered scores, whatever their scale
     assert calibrator.thresholds_.cuts == pytest.approx(20 * plain.thresholds_.cuts - 4, abs=1e-9)
     assert (calibrator.predict(raw) == plain.predict(pool)).all()
-
-
-def test_relations_without_annotations_are_marked(pool, labels):
-    mine = np.flatnonzero(pool.relations == 1)[:5]
-    thresholds = Calibrator("localopt-acc").fit(pool, Annotations(mine, labels[mine])).thresholds_
-    assert thresholds.own.tolist() == [False, True, False]
 
 
 def test_one_calibration_fits_the_model_once(pool, labels, monkeypatch):
@@ -75,11 +62,6 @@ def test_it_says_so_when_it_is_not_fitted(pool):
         Calibrator().predict(pool)
     with pytest.raises(NotFittedError):
         Calibrator().select(3)
-
-
-def test_it_refuses_to_fit_the_paper_s_methods_on_nothing(pool):
-    with pytest.raises(ActcError):
-        Calibrator("actc-lr-rndm").fit(pool)
 
 
 def test_labels_of_some_triples_alone_are_no_answers(pool, labels):

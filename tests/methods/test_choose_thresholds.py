@@ -47,16 +47,6 @@ def test_the_chosen_cut_is_the_lowest_of_those_that_brute_force_cannot_beat(obje
         assert cut == min(s for s, value in candidates.items() if value == best)
 
 
-def test_a_cut_never_parts_equal_scores():
-    lists = [[(0.5, 0.0), (0.5, 1.0), (0.5, 1.0), (0.2, 0.0)]]
-    assert choose_thresholds(as_decision_sets(lists)).tolist() == [0.5]
-
-
-def test_groups_that_meet_at_one_score_do_not_touch():
-    lists = [[(0.5, 1.0)], [(0.5, 0.0), (0.75, 1.0)]]
-    assert choose_thresholds(as_decision_sets(lists)).tolist() == [0.5, 0.75]
-
-
 def test_an_objective_of_ones_own_is_used():
     lists = [[(0.1, 1.0), (0.5, 0.0), (0.9, 1.0)]]
     precise = choose_thresholds(as_decision_sets(lists), lambda tally: tally.true_above / tally.above)

@@ -89,14 +89,6 @@ def test_every_estimator_gives_probabilities_that_rise_from_anchor_to_anchor(nam
     assert 0 <= low < high <= 1
 
 
-def test_any_scikit_learn_classifier_can_be_the_estimator(pool, labels):
-    from sklearn.naive_bayes import GaussianNB
-
-    answers = Annotations(np.arange(20), labels[:20])
-    p = estimate_probabilities(pool, answers, GaussianNB())(pool)
-    assert ((p >= 0) & (p <= 1)).all()
-
-
 class Fixed:
     """A classifier that gives every score the probability it was made with."""
 
@@ -116,13 +108,6 @@ def test_an_estimate_is_true_above_one_half(p, label, pool, labels):
     sets = estimate_labels(pool, groups, lambda *points: fit_each(lambda: Fixed(p), *points[:3]), n=len(pool))
     estimated = np.sort(sets.labels[sets.group == 3])
     assert (estimated == label).sum() >= len(pool) // 2 - 1
-
-
-def test_a_relation_without_annotations_is_judged_by_everyone_s_classifier(pool, labels):
-    mine = np.flatnonzero(pool.relations == 0)[:6]
-    triples = ScoredTriples.from_columns("abc", [*pool.relation_names[:2], "unseen"], "def", [0.5] * 3)
-    own, other, unseen = estimate_probabilities(pool, Annotations(mine, labels[mine]), "lr")(triples)
-    assert own == other == unseen
 
 
 def test_wrong_options_are_answered_in_a_sentence(pool, labels):

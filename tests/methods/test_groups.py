@@ -16,18 +16,6 @@ def test_every_annotation_is_in_its_relation_and_in_the_default_group(pool, labe
     assert sorted(groups.rows[groups.group == 3]) == [1, 7, 30]
 
 
-def test_sets_do_not_touch_each_other(pool, labels):
-    one, other = Annotations(np.array([1]), labels[[1]]), Annotations(np.array([2, 3]), labels[[2, 3]])
-    groups = Groups.of(pool, [one, other])
-    assert groups.sizes[3] == 1
-    assert groups.sizes[7] == 2
-
-
-def test_uniform_groups_have_only_the_default(pool, labels):
-    groups = Groups.of(pool, [Annotations(np.array([1, 2]), labels[[1, 2]])], uniform=True)
-    assert groups.sizes.tolist() == [0, 0, 0, 2]
-
-
 def test_annotations_are_sorted_by_score_and_remember_when_they_were_asked(pool, labels):
     rows = np.array([9, 4, 17, 2])
     groups = Groups.of(pool, [Annotations(rows, labels[rows])], uniform=True)
@@ -38,8 +26,3 @@ def test_annotations_are_sorted_by_score_and_remember_when_they_were_asked(pool,
 def test_a_row_beyond_the_pool_is_refused(pool):
     with pytest.raises(TableError, match="60"):
         Groups.of(pool, [Annotations(np.array([60]), np.array([True]))])
-
-
-def test_defaults_fill_the_gaps(pool):
-    groups = Groups.of(pool, [Annotations(np.array([0]), np.array([True]))])
-    assert groups.fill_defaults(np.array([0.1, np.nan, np.nan, 0.4])).tolist() == [[0.1, 0.4, 0.4, 0.4]]

@@ -39,20 +39,6 @@ def test_answers_move_the_cut_to_where_the_truth_begins(method):
     assert 1.2 < method.fit(pool, answers).thresholds.default < 2.8
 
 
-def test_answers_that_agree_with_the_log_odds_leave_the_cut_near_0(method):
-    pool, labels = make_log_odds()
-    rows = np.arange(100)
-    assert abs(method.fit(pool, Annotations(rows, labels[:100])).thresholds.default) < 0.7
-
-
-def test_it_picks_and_says_how_sure_it_is(method):
-    pool, labels = make_log_odds()
-    fit = method.fit(pool, Annotations(np.arange(20), labels[:20]))
-    picks = fit.pick(5, np.random.default_rng(0))
-    assert len(set(picks.rows.tolist())) == 5
-    assert (fit.thresholds.lower <= fit.thresholds.upper).all()
-
-
 @pytest.fixture
 def confidences():
     """Mostly true triples with confidences in steps of 0.05, 0 and 1 among them, and their labels."""

@@ -11,7 +11,7 @@ from actc import METHODS, Calibrator, ScoredTriples
 from actc.data.answers import Annotations
 from actc.errors import ActcError, ChoiceError, OptionError
 from actc.evidence.score import TriplesWithEvidence
-from actc.methods.named import describe_options, find_method, finds_cuts
+from actc.methods.named import find_method, finds_cuts
 from tests.conftest import make_pool
 
 PAPER_METHODS = [
@@ -24,19 +24,6 @@ PAPER_METHODS = [
 def annotate(pool, labels, count, seed=0):
     rows = np.random.default_rng(seed).permutation(len(pool))[:count]
     return Annotations(rows, labels[rows])
-
-
-def test_every_method_of_the_paper_has_its_name_and_a_summary():
-    assert set(PAPER_METHODS) <= set(METHODS)
-    assert all(method.summary for method in METHODS.values())
-
-
-@pytest.mark.parametrize("name", PAPER_METHODS)
-def test_cuts_are_finite_numbers_for_any_number_of_annotations(name, pool, labels):
-    sets = [annotate(pool, labels, count) for count in (1, 2, 5, 60)]
-    cuts = METHODS[name].find_cuts(pool, sets)
-    assert cuts.shape == (4, 4)
-    assert np.isfinite(cuts).all()
 
 
 # GlobalOpt is left out: it goes over the relations in the order of their names.
@@ -205,7 +192,3 @@ def test_one_relation_one_triple_and_constant_scores_are_survived(name):
         annotations = Annotations(np.array([0]), np.array([True]))
         assert np.isfinite(METHODS[name].find_cuts(pool, [annotations])).all()
         assert np.isfinite(METHODS[name].fit(pool, annotations).probabilities(pool)).all()
-
-
-def test_options_are_described_as_plain_values():
-    assert describe_options(find_method("globalopt-f1:step=0.05"))["step"] == 0.05

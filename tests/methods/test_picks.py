@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from actc.data.answers import Annotations
 from actc.data.triples import ScoredTriples
 from actc.methods.pooled.method import Pooled
-from actc.methods.pooled.picks import RANDOM_CHECK, pick_expected_gain, which_set
-from actc.methods.pooled.tuned import CHECKS
+from actc.methods.pooled.picks import RANDOM_CHECK, pick_expected_gain, pick_listed, which_set
+from actc.methods.pooled.tuned import CHECKS, LEAST_LIST
 from tests.synthetic import make_truth
 
 
@@ -109,11 +109,11 @@ def test_chances_are_how_often_each_triple_is_asked(monkeypatch):
     kinds, shares = [*CHECKS, ""], [*CHECKS.values(), 1 - sum(CHECKS.values())]
     monkeypatch.setattr("actc.methods.pooled.picks.which_set", lambda question: random.choice(kinds, p=shares))
     asked, told = np.zeros(60), np.zeros(60)
-    for _ in range(3000):
+    for _ in range(1500):
         pick = fitted.pick(1, random)
         asked[pick.rows], told[pick.rows] = asked[pick.rows] + 1, pick.inclusion_probability
     assert told.sum() == pytest.approx(1)
-    assert (np.abs(asked - 3000 * told) <= 4 * np.sqrt(3000 * told)).all()
+    assert (np.abs(asked - 1500 * told) <= 4 * np.sqrt(1500 * told)).all()
 
 
 def test_answers_weighted_by_their_chance_are_right_on_average_under_its_own_questions():
@@ -130,3 +130,43 @@ def test_answers_weighted_by_their_chance_are_right_on_average_under_its_own_que
     assert abs(off) < 3 * error
     assert np.mean(plain) - np.mean(real) > 5 * np.std(plain) / np.sqrt(60)
     assert off == pytest.approx(0, abs=0.03)
+
+
+SURE = np.append(np.full(100, 0.97), np.linspace(0.5, 0.001, 900))
+
+
+def pick(probabilities, answers, count, seed=0, relations=None):
+    relations = np.zeros(len(probabilities), np.int64) if relations is None else relations
+    return pick_listed(probabilities, relations, answers, count, np.random.default_rng(seed))
+
+
+def test_the_list_is_asked_first_and_others_too_and_none_twice():
+    rows = pick(SURE, Annotations(), 200).rows
+    assert len(np.unique(rows)) == 200
+    assert np.isin(np.arange(LEAST_LIST), rows).mean() > 0.9
+    assert (rows > 130).any()
+
+
+def test_an_answered_triple_is_not_asked_again():
+    judged = Annotations(np.arange(60), np.ones(60, bool))
+    assert not np.isin(pick(SURE, judged, 900).rows, judged.rows).any()
+
+
+def test_the_chance_of_a_question_is_how_often_it_is_drawn():
+    probabilities = np.append(np.full(30, 0.97), np.full(170, 0.01))
+    drawn = [pick(probabilities, Annotations(), 1, seed) for seed in range(4000)]
+    rows, chances = np.array([one.rows[0] for one in drawn]), np.array([one.inclusion_probability[0] for one in drawn])
+    assert (1 / chances).mean() == pytest.approx(200, rel=0.1)
+    assert ((rows < 30) / chances).mean() == pytest.approx(30, rel=0.1)
+
+
+def test_a_relation_with_four_times_as_many_triples_has_twice_as_many_questions():
+    relations = np.repeat([0, 1], [800, 200])
+    rows = np.array([pick(np.full(1000, 1e-4), Annotations(), 1, seed, relations).rows[0] for seed in range(2000)])
+    rest = rows[rows >= LEAST_LIST]
+    assert (rest < 800).sum() / (rest >= 800).sum() == pytest.approx(2, rel=0.25)
+
+
+def test_where_all_is_judged_nothing_is_asked():
+    judged = Annotations(np.arange(3), np.ones(3, bool))
+    assert len(pick(np.array([0.9, 0.1, 0.2]), judged, 10).rows) == 0

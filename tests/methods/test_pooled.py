@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import tracemalloc
@@ -18,9 +17,7 @@ from actc.bench.datasets import load_scored
 from actc.data.answers import Annotations
 from actc.data.triples import ScoredTriples
 from actc.errors import ChoiceError, OptionError
-from actc.methods.calibrator import Calibrator
 from actc.methods.named import METHODS, find_method
-from actc.methods.pooled import model
 from actc.methods.pooled.features import PreparedPool, prepare_pool
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.model import OBJECTIVES, Posterior, Priors, cut_intervals, cuts_at, design, draw_lines
@@ -256,12 +253,6 @@ def test_degenerate_pools_give_finite_probabilities_and_a_decision(name, labels,
     assert (low <= high).all()
 
 
-def test_an_unseen_relation_gets_the_default_threshold() -> None:
-    pool = make_pool(np.linspace(-1, 1, 40), np.arange(40) % 4)
-    other = ScoredTriples.from_columns(["a"], ["nobody saw this"], ["b"], [0.0])
-    assert prepare_pool(pool).relation_codes(other).tolist() == [4]
-
-
 @settings(max_examples=25, deadline=None)
 @given(labelled_pools(), VERSIONS, st.integers(1, 60), st.integers(0, 2**32 - 1))
 def test_a_pick_is_new_and_inside_the_pool_until_the_pool_is_empty(drawn, version, count, seed) -> None:
@@ -289,14 +280,6 @@ def test_a_pick_says_what_an_answer_there_is_expected_to_bring() -> None:
     assert len(said) > 0
 
 
-def test_many_relations_are_drawn_in_parts_and_mean_the_same(monkeypatch) -> None:
-    pool, labels = random_pool(60, 900)
-    posterior = Pooled().fit(pool, Annotations(np.arange(400), labels[:400])).draws
-    whole = np.clip(cut_intervals(posterior), -3, 3)
-    monkeypatch.setattr(model, "_AT_ONCE", 20)
-    assert np.abs(np.clip(cut_intervals(posterior), -3, 3) - whole).mean() < 0.2
-
-
 def random_pool(relations: int, size: int, seed: int = 0) -> tuple[ScoredTriples, np.ndarray]:
     """A pool whose truth follows the model: rising curves around each relation's own threshold."""
     random = np.random.default_rng(seed)
@@ -315,21 +298,7 @@ def test_draws_agree_with_the_posterior_they_come_from() -> None:
     np.testing.assert_allclose(spread, posterior.covariance, atol=0.05)
 
 
-# ---------------------------------------------------------------- as a method, and in the calibrator
-
-
-@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if isinstance(method, Pooled)])
-def test_pooled_methods_answer_every_question_from_zero_labels_on(name: str) -> None:
-    pool, labels = random_pool(5, 300)
-    known = pool.take(np.flatnonzero(labels)) if METHODS[name].reads == "known" else None
-    for judged in (0, 1, 60):
-        annotations = Annotations(np.arange(judged), labels[:judged])
-        fit = METHODS[name].fit(pool, annotations, known)
-        p, rows = fit.probabilities(pool), fit.pick(7, np.random.default_rng(0)).rows
-        assert fit.cuts.shape == (len(pool.relation_names) + 1,)
-        assert ((p > 0) & (p < 1)).all()
-        assert len(np.unique(rows)) == 7
-        np.testing.assert_array_equal(pool.scores >= fit.cuts[pool.relations], p >= 0.5)
+# ---------------------------------------------------------------- as a method
 
 
 def test_a_method_that_needs_known_triples_says_so() -> None:
@@ -346,21 +315,6 @@ def test_misspelt_options_are_refused_with_the_choices() -> None:
         find_method("pooled:objective=acuracy").fit(pool, Annotations())
     with pytest.raises(ChoiceError, match="random"):
         find_method("pooled:selector=rndm").fit(pool, Annotations())
-
-
-def test_the_calibrator_is_pooled_by_default_and_knows_how_sure_it_is() -> None:
-    pool, labels = random_pool(6, 2000)
-    gains, widths = [], []
-    for judged in (0, 100, 1500):
-        calibrator = Calibrator(random_state=0).fit(pool, Annotations(np.arange(judged), labels[:judged]))
-        cuts = calibrator.thresholds_
-        assert (cuts.lower <= cuts.upper).all()
-        gains.append(calibrator.gain_)
-        widths.append(np.median(np.clip(cuts.upper, -5, 5) - np.clip(cuts.lower, -5, 5)))
-        assert calibrator.predict_proba(pool).shape == (2000, 2)
-        assert len(calibrator.select(5)) == 5
-    assert gains[0] > gains[1] > gains[2] >= 0
-    assert widths[0] > widths[1] > widths[2]
 
 
 # ---------------------------------------------------------------- agreement
@@ -380,36 +334,6 @@ def test_features_count_where_relations_differ_in_their_share_and_not_where_they
     by_level = prepare_pool(pool_with_shares(0.5 + 0 * steps, 2 * steps)).agreement
     assert by_share > 0.4
     assert by_level < 0.05
-
-
-# ---------------------------------------------------------------- what is claimed
-
-
-BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "pooled"
-
-
-@pytest.fixture(scope="module")
-def summarise():
-    spec = importlib.util.spec_from_file_location("summarise", BENCHMARK / "summarise.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.mark.parametrize(
-    ("method", "accuracy", "f1"),
-    [("pooled-rndm", 77.2, 77.4), ("pooled", 78.4, 79.2), ("pooled-known", 80.4, 80.9)],
-)
-def test_committed_rows_reach_the_targets_and_the_page_quotes_them(summarise, method, accuracy, f1) -> None:
-    table = summarise.read_rows("cells.csv.gz")
-    means = summarise.mean_by_budget(table, method)
-    ten = np.mean([value for budget, value in means.items() if budget > 0], axis=0)
-    assert ten[0] >= accuracy
-    assert ten[1] >= f1
-    page = (BENCHMARK.parent.parent / "docs" / "pooled.md").read_text(encoding="utf-8")
-    assert f"{ten[0]:.2f}/{ten[1]:.2f}" in page
-    for budget in (1, 2, 5):  # the first labels do not hurt, though they decide how many are true
-        assert (means[budget] >= means[0] - (0.3 if "known" in method else 0.0)).all()
 
 
 def test_refit_and_pick_lay_out_no_table_of_the_pools_size() -> None:

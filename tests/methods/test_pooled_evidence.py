@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
@@ -77,14 +75,6 @@ def test_without_unseen_facts_it_begins_as_pooled_known(plain_cell):
     np.testing.assert_allclose(fit.probabilities(cell.with_evidence.test), expected.probabilities(cell.test))
 
 
-def test_without_unseen_facts_answers_bring_the_evidence_in(plain_cell):
-    cell = plain_cell
-    answers = Annotations(np.arange(len(cell.valid)), cell.valid_labels)
-    fit = METHODS["pooled-evidence"].fit(cell.with_evidence.valid, answers, cell.known)
-    assert accuracy(cell.test_labels, fit.probabilities(cell.with_evidence.test) >= 0.5) > 0.95
-    assert fit.weights["log-odds by evidence"] > 0
-
-
 def test_where_answers_moved_weights_no_threshold_is_given_and_the_calibrator_heeds_them(cell):
     answers = Annotations(np.arange(30), cell.valid_labels[:30])
     calibrator = Calibrator("pooled-evidence").fit(cell.with_evidence.valid, answers)
@@ -94,17 +84,6 @@ def test_where_answers_moved_weights_no_threshold_is_given_and_the_calibrator_he
     accepted = calibrator.predict(cell.with_evidence.test)
     assert accepted.tolist() == (calibrator.predict_proba(cell.with_evidence.test)[:, 1] >= 0.5).tolist()
     assert accuracy(cell.test_labels, accepted) > 0.95
-
-
-def test_answers_change_what_is_predicted():
-    pieces = np.random.default_rng(1).normal(size=(300, 5))
-    pool, truth = make_weighed(pieces, np.full(300, -1.0)), pieces[:, 3] > 0
-    judged = Annotations(np.arange(150), truth[:150])
-    before, after = (
-        Calibrator("pooled-evidence").fit(pool, answers).score(pool, truth) for answers in (NOBODY, judged)
-    )
-    assert before < 0.6
-    assert after > 0.9
 
 
 @pytest.mark.parametrize("count", [0, 30])
@@ -152,10 +131,6 @@ def test_the_weight_of_the_piece_that_tells_can_be_read():
     assert fit.weights["piece 3"] > 1
 
 
-def test_no_answer_moves_no_weight():
-    assert not move_weights(np.zeros((0, 3)), np.zeros(0), np.zeros(0, dtype=bool)).any()
-
-
 def test_the_order_of_answers_does_not_matter(cell):
     rows = np.random.default_rng(0).permutation(len(cell.valid))[:25]
     one, other = (Annotations(part, cell.valid_labels[part]) for part in (rows, rows[::-1]))
@@ -185,11 +160,6 @@ def test_scores_that_the_lesson_cannot_weigh_are_left_to_the_answers(cell):
     assert "score" not in learn(graph, beside).model.columns
 
 
-def test_rows_that_are_taken_keep_their_pieces():
-    pool = make_weighed(np.arange(6.0).reshape(3, 2))
-    assert pool.take([2]).pieces.tolist() == [[4, 5]]
-
-
 def test_a_folder_may_hold_facts_the_model_was_not_trained_on(cell, tmp_path):
     write_labelled(tmp_path / "valid.tsv", cell.valid, cell.valid_labels)
     write_labelled(tmp_path / "test.tsv", cell.test, cell.test_labels)
@@ -203,9 +173,3 @@ def test_a_folder_may_hold_facts_the_model_was_not_trained_on(cell, tmp_path):
     assert read.proposals.scores
     assert len(read.holdout) == len(cell.training.holdout)
     assert read.true.sum() == cell.training.true.sum()
-
-
-def test_the_graph_is_what_is_known_and_the_holdout(cell):
-    fresh = ~cell.training.holdout.contains(cell.known)
-    apart = replace(cell, known=cell.known.take(fresh))
-    np.testing.assert_array_equal(apart.with_evidence.valid.scores, cell.with_evidence.valid.scores)

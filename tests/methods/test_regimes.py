@@ -83,14 +83,6 @@ def test_features_that_agree_speak_for_the_regime_in_which_they_tell_and_half_is
     np.testing.assert_allclose(shares[1].sum(), sure)
 
 
-def test_before_any_answer_few_and_most_are_equally_likely_unless_the_pool_looks_like_lists() -> None:
-    prepared = prepare_pool(make_pool(0.4)[0])
-    few, _, most = regime_shares(prepared).reshape(3, 3).sum(axis=1)
-    assert few == pytest.approx(most)
-    few, _, most = regime_shares(replace(prepared, lists=1.0)).reshape(3, 3).sum(axis=1)
-    assert few > 0.9 > 0.05 > most > 0
-
-
 @pytest.mark.parametrize("share", [0.1, 0.9])
 def test_ten_random_answers_settle_the_base_rate(share) -> None:
     accepted = []
@@ -131,17 +123,3 @@ def test_two_answers_to_each_question_or_one_with_very_many_are_no_lists() -> No
     with_hub = ScoredTriples.from_columns(hub, pool.columns()["relation"], names, pool.scores)
     assert [prepare_pool(table).lists for table in (pool, as_lists(pool, 2), with_hub)] == [0, 0, 0]
     assert prepare_pool(as_lists(pool, 5)).lists == 1
-
-
-def test_labels_overrule_what_looks_like_lists() -> None:
-    pool, labels = make_pool(0.9, seed=2)
-    prepared = prepare_pool(as_lists(pool, 5))
-    posterior = fit_regimes(prepared, Annotations(np.arange(25), labels[:25]), regime_priors(False))
-    assert (posterior.logits(prepared.x, prepared.relations) >= 0).mean() > 0.75
-
-
-def test_doubt_between_kinds_makes_the_average_wider_than_its_parts() -> None:
-    pool, labels = make_pool(0.3, seed=1)
-    posterior = fit_regimes(prepare_pool(pool), Annotations(np.arange(5), labels[:5]), regime_priors(False))
-    within = sum(weight * part.covariance[:, 0, 0] for weight, part in posterior.mixture)
-    assert (posterior.covariance[:, 0, 0] > within + 0.05).all()

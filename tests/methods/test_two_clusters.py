@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -66,25 +64,6 @@ def test_where_the_valley_is_clear_the_cut_is_near_it_before_any_answer(share) -
     assert accuracy(pool, labels, Annotations()) > 0.9
 
 
-def test_one_answer_never_costs_much_where_there_are_two_humps() -> None:
-    pool, labels = make_pool(4.0)
-    start = accuracy(pool, labels, Annotations())
-    random = np.random.default_rng(0)
-    rows = random.permutation(len(pool))[:60]  # some of them are false above the valley, or true below
-    after = [accuracy(pool, labels, Annotations(np.array([row]), labels[[row]])) for row in rows]
-    assert np.mean(after) > start - 0.02
-    assert min(after) > start - 0.1
-
-
-def test_answers_overrule_humps_that_mean_nothing() -> None:
-    pool, humps = make_pool(5.0)
-    random = np.random.default_rng(2)
-    truth = random.random(len(pool)) < 0.05  # hardly anything is true, in either hump
-    rows = random.permutation(len(pool))[:60]
-    assert accuracy(pool, truth, Annotations(rows, truth[rows])) > 0.85
-    assert humps.mean() == pytest.approx(0.5, abs=0.05)
-
-
 def test_a_few_answers_that_contradict_the_valley_take_it_out_of_the_average() -> None:
     pool, _ = make_pool(5.0)
     rows = np.argsort(pool.scores)[200:1000:100]  # in the lower hump
@@ -102,35 +81,12 @@ def test_rounded_scores_have_no_more_humps_than_they_had_before(step) -> None:
     assert prepare_pool(rounded).features["clear"].max() < LEAST_CLEAR
 
 
-def test_a_jitter_that_parts_equal_scores_hardly_changes_what_is_decided() -> None:
-    random = np.random.default_rng(0)
-    labels = random.random(600) < 0.7
-    scores = np.round(np.clip(0.35 + 0.3 * labels + 0.2 * random.normal(size=600), 0, 1) / 0.05) * 0.05
-    rows, codes = np.arange(20), random.integers(4, size=600)
-    for probabilities in (False, True):
-        accepted = []
-        for jitter in (0.0, 0.01):
-            moved = np.clip(scores + jitter * random.uniform(-1, 1, size=600), 0, 1)
-            pool = replace(as_pool(moved, codes), probabilities=probabilities)
-            accepted.append(Pooled().fit(pool, Annotations(rows, labels[rows])).accepts(pool))
-        assert np.mean(accepted[0] == accepted[1]) > 0.95
-
-
 def test_squashed_scores_have_the_same_humps() -> None:
     pool, labels = make_pool(5.0)
     squashed = pool.with_scores(sigmoid(pool.scores - 2))
     clear = [prepare_pool(one).features["clear"] for one in (pool, squashed)]
     np.testing.assert_allclose(*clear, atol=0.05)
     assert accuracy(squashed, labels, Annotations()) > 0.95
-
-
-def test_the_order_of_rows_moves_no_valley() -> None:
-    pool, _ = make_pool(4.0)
-    order = np.random.default_rng(0).permutation(len(pool))
-    one, two = prepare_pool(pool), prepare_pool(pool.take(order))
-    ours = [two.relation_names.index(name) for name in one.relation_names]
-    for name in ("valley", "clear"):
-        np.testing.assert_allclose(one.features[name][:-1], two.features[name][ours], atol=1e-9)
 
 
 def test_in_lists_of_answers_humps_do_not_count() -> None:
