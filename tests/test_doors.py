@@ -213,7 +213,7 @@ def test_rivals_in_frames_files_and_sessions(rivals, tmp_path):
     assert rows_of(tmp_path / "c.tsv") == found
     pool, answers = read_scored(rivals / "pool.parquet")[0], pd.read_csv(tmp_path / "l.tsv", sep="\t")
     known = read_graph(facts)
-    frame = actc.accept_triples(pool, answers, constraints=RULES, facts=known)
+    frame = actc.accept_triples(pool, answers, constraints=RULES, graph=known, method="pooled")
     names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
     assert dict(zip(names, frame["by"], strict=True)) == found
     assert "method" in found.values()

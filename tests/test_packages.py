@@ -24,9 +24,9 @@ TEN_LINES = """\
 from pykeen.datasets import UMLS
 from pykeen.pipeline import pipeline
 from actc import accept_triples, pick_triples
-from actc.complete.pykeen import propose_triples
+from actc.complete.pykeen import from_pykeen
 result = pipeline(dataset=UMLS(), model="RotatE", loss="nssa", epochs=20, optimizer_kwargs={"lr": 0.05}, training_kwargs={"batch_size": 512})
-pool = propose_triples(result, best=1)
+pool = from_pykeen(result, best=1)
 asked = pick_triples(pool, 50)
 facts = {tuple(row) for row in UMLS().testing.label_triples(UMLS().testing.mapped_triples)}
 asked["label"] = [tuple(row) in facts for row in asked[["head", "relation", "tail"]].to_numpy()]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from actc.bench.sample.demo import run_demo
     from actc.complete.check_run import check_graph
     from actc.complete.propose import propose_candidates
+    from actc.complete.pykeen import from_pykeen
     from actc.complete.run import complete_graph
     from actc.data.answers import Answers
     from actc.data.triples import ScoredTriples
@@ -63,6 +64,7 @@ __all__ = [
     "export_session",
     "fetch_graph",
     "find_constraints",
+    "from_pykeen",
     "import_judgements",
     "judge_triples",
     "pick_triples",
@@ -85,6 +87,7 @@ _MODULES = {
     "actc.methods.named": "METHODS",
     "actc.complete.check_run": "check_graph",
     "actc.complete.propose": "propose_candidates",
+    "actc.complete.pykeen": "from_pykeen",
     "actc.complete.run": "complete_graph",
     "actc.data.answers": "Answers",
     "actc.data.triples": "ScoredTriples",

@@ -16,9 +16,9 @@ from actc.complete.candidates import CandidateSearch, Wanted, write_candidates
 from actc.complete.pykeen import (
     PykeenScorer,
     find_unseen,
+    from_pykeen,
     from_result,
     load_result,
-    propose_triples,
     save_weights,
 )
 from actc.complete.pykeen import score_triples as score_with_result
@@ -221,7 +221,7 @@ def test_facts_beside_the_training_triples_are_held_ones(folder):
 
 
 def test_proposals_are_those_that_the_command_writes(result, tmp_path):
-    proposed = propose_triples(result, best=2)
+    proposed = from_pykeen(result, best=2)
     write_candidates(CandidateSearch(from_result(result), make_graph(), Wanted(2)), tmp_path / "c.parquet")
     written = read_scored(tmp_path / "c.parquet")[0]
     assert len(proposed) == len(written)
@@ -233,8 +233,8 @@ def test_proposals_are_those_that_the_command_writes(result, tmp_path):
 def test_proposals_keep_to_what_is_wanted(result):
     graph = make_graph()
     relation = graph.relation_names[0]
-    first = propose_triples(result, best=1, relations=[relation])
+    first = from_pykeen(result, best=1, relations=[relation])
     assert first.relation_names == (relation,)
     known = np.concatenate([np.column_stack(list(table.columns().values())) for table in (graph, first)])
-    second = propose_triples(result, best=1, relations=[relation], known=known)
+    second = from_pykeen(result, best=1, relations=[relation], known=known)
     assert not first.contains(second).any()

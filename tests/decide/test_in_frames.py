@@ -8,9 +8,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from actc import Calibrator, accept_triples, pick_triples
+from actc import Calibrator, ScoredTriples, accept_triples, pick_triples
 from actc.data.answers import Answers
 from actc.errors import OptionError, RowError, TableError
+from actc.graph.graph import Graph
 from tests.synthetic import make_truth
 
 TRIPLE = ["head", "relation", "tail"]
@@ -164,3 +165,41 @@ def test_a_judge_s_answer_that_cannot_be_read_is_refused(pool, labels, column, v
 def test_answers_of_judges_without_a_word_are_refused(pool, labels):
     with pytest.raises(TableError):
         accept_triples(pool, judges=frame_of_judges(pool, labels).drop(columns="label"))
+
+
+def test_frames_keep_their_index_and_further_columns(pool, labels):
+    frame = pool.to_frame("pandas").assign(
+        source=[f"text {row}" for row in range(len(pool))], page=np.arange(len(pool))
+    )
+    frame.index = [f"row {row}" for row in range(len(pool))]
+    questions = pick_triples(frame, 5)
+    assert (frame.loc[questions.index, "source"] == questions["source"]).all()
+    answers = questions.assign(label=labels[questions["page"]])
+    accepted = accept_triples(frame, answers)
+    assert accepted.equals(accepted.loc[accepted.index])
+    assert (frame.loc[accepted.index, ["source", "page"]] == accepted[["source", "page"]]).all().all()
+    every = accept_triples(frame, answers, keep_all=True)
+    assert every.index.equals(frame.index)
+    assert every[every["accepted"]]["head"].tolist() == accepted["head"].tolist()
+    assert every["probability"].between(0, 1).all()
+    assert ScoredTriples.from_frame(pl.from_pandas(frame)).to_frame("polars")["source"].to_list() == list(
+        frame["source"]
+    )
+
+
+def test_a_graph_scores_candidates_by_its_evidence():
+    town, children = [f"p{at}" for at in range(80)], [f"c{at}" for at in range(80)]
+    pairs = zip(town, children, strict=True)
+    graph = pd.DataFrame([one for p, c in pairs for one in ((p, "parent of", c), (c, "child of", p))], columns=TRIPLE)
+    hidden, others = graph[1::8], graph[1::8].assign(tail=lambda frame: np.roll(frame["tail"], 3))
+    candidates = pd.concat([hidden, others]).assign(score=np.random.default_rng(0).normal(size=2 * len(hidden)))
+    known = graph.drop(hidden.index)
+    every = accept_triples(candidates, graph=known, keep_all=True)
+    assert (every["model_score"] == candidates["score"]).all()
+    assert every["accepted"].tolist() == [True] * len(hidden) + [False] * len(others)
+    for given in (known.to_numpy(), Graph.from_columns(*known.to_numpy().T)):
+        assert accept_triples(candidates[TRIPLE], graph=given, keep_all=True)["probability"].equals(
+            every["probability"]
+        )
+    with pytest.raises(TableError):
+        accept_triples(candidates, graph=known.assign(head="x", tail="y"))

@@ -25,6 +25,7 @@ from actc.data.deliver import write_beside
 from actc.data.files import load_json, open_text, ordinary, write_text
 from actc.data.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
 from actc.errors import ActcError, ChoiceError, FileError, OptionError, needing
+from actc.graph.formats import as_graph
 from actc.graph.graph import Graph
 
 PICKLE, TRIPLES, VALIDATION = "trained_model.pkl", "training_triples", "validation_triples"
@@ -102,13 +103,15 @@ def score_triples(result: Any, triples: Any) -> ScoredTriples:
     triples : pykeen TriplesFactory, or array of str of shape (N, 3)
         Names of head, relation and tail; a triple that is there twice is scored once.
     """
-    return score_graph(from_result(result), _as_graph(triples))
+    return score_graph(from_result(result), as_graph(triples))
 
 
-def propose_triples(
+def from_pykeen(
     result: Any, best: int = 5, *, known: Any = None, relations: Sequence[str] = (), any_entity: bool = False
 ) -> ScoredTriples:
-    """Ask a pipeline's result for new triples: its best answers to (head, relation, ?) and (?, relation, tail).
+    """Propose new triples by a pipeline's result: its best answers to (head, relation, ?) and (?, relation, tail).
+
+    With ``graph=result.training`` :func:`actc.accept_triples` weighs them by what the training graph says of each.
 
     Parameters
     ----------
@@ -123,17 +126,8 @@ def propose_triples(
         Take any entity as an answer; otherwise those that fit by what the known facts say of the relation.
     """
     wanted = Wanted(best, relations=tuple(relations), any_entity=any_entity)
-    facts = _as_graph(result.training if known is None else known)
+    facts = as_graph(result.training if known is None else known)
     return collect_candidates(CandidateSearch(from_result(result), facts, wanted))
-
-
-def _as_graph(triples: Any) -> Graph:
-    if hasattr(triples, "label_triples"):
-        triples = triples.label_triples(triples.mapped_triples)
-    names = np.asarray(triples, dtype=object)
-    if names.ndim != 2 or names.shape[1] != 3:
-        raise OptionError(f"Rows of head, relation and tail were expected, not an array of shape {names.shape}.")
-    return Graph.from_columns(*names.T)
 
 
 def _names(code_of: dict[str, int]) -> tuple[str, ...]:

@@ -222,7 +222,7 @@ def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:
 def write_scored(path: str | Path, triples: ScoredTriples) -> None:
     """Write a table of scored triples, in its own order."""
     name = "probability" if triples.probabilities else "score"
-    write_triples(path, {**triples.columns(), name: triples.scores})
+    write_triples(path, {**triples.plain().columns(), name: triples.scores, **triples.further})
 
 
 def write_text(path: str | Path, text: str) -> None:

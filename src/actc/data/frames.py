@@ -16,6 +16,9 @@ from importlib import import_module
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from actc.errors import OptionError, TableError, choose
 
 PROBABILITIES = ("probability", "confidence")
@@ -96,6 +99,25 @@ def read_optional(frame: Any, names: Sequence[str]) -> dict[str, Any]:
     called = _columns_called(frame)
     there = [name for name in names if name in called]
     return dict(zip(there, _take(frame, [called[name] for name in there]), strict=True))
+
+
+def read_further(frame: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return the columns of a frame in memory that are not those of the given names, as arrays."""
+    if _is_lazy(frame) or _is_relation(frame):
+        return {}
+    called = _columns_called(frame)
+    used = {called.get(name) for name in names}
+    return {str(name): _as_array(frame[name]) for name in _column_names(frame) or () if name not in used}
+
+
+def _as_array(column: Any) -> NDArray[Any]:
+    """Return a column as an array; text as objects."""
+    array = np.asarray(column) if hasattr(column, "__array__") else None
+    if array is not None and array.ndim == 1 and array.dtype.kind not in "US":
+        return array
+    cells = as_list(column)
+    numbers = bool(cells) and all(type(cell) in (int, float, bool) for cell in cells)
+    return np.array(cells) if numbers else np.array([*cells, None], dtype=object)[:-1]
 
 
 IDS = ("head", "relation", "tail")

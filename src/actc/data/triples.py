@@ -23,6 +23,7 @@ from actc.data.frames import (
     html_table,
     make_frame,
     read_frame,
+    read_further,
     silence,
 )
 from actc.errors import RowError, TableError
@@ -171,7 +172,7 @@ class Triples:
             self.entity_names[self.tails[row]],
         )
 
-    def columns(self) -> dict[str, NDArray[np.object_]]:
+    def columns(self) -> dict[str, NDArray[Any]]:
         """Return the names: head, relation, tail, each an object array of shape (N,)."""
         entities, relations = self.entity_names.array, self.relation_names.array
         return {"head": entities[self.heads], "relation": relations[self.relations], "tail": entities[self.tails]}
@@ -355,10 +356,13 @@ class ScoredTriples(Triples):
         Finite scores.
     probabilities : bool
         Whether the scores are probabilities of being true.
+    further : dict of arrays of shape (N,)
+        Further columns by their names, such as the text that a triple was taken from: they come back in every output.
     """
 
     scores: FloatArray = field(kw_only=True)
     probabilities: bool = field(default=False, kw_only=True)
+    further: Mapping[str, NDArray[Any]] = field(default_factory=dict, kw_only=True)
 
     @classmethod
     def from_columns(
@@ -399,10 +403,12 @@ class ScoredTriples(Triples):
         frame : pandas or polars DataFrame or LazyFrame, pyarrow Table, DuckDB relation or dict of columns
             The first three may also be called subject, predicate and object, and be whole numbers, which become text.
             The score may be called probability or confidence; then, if all values are within 0 and 1, they are read as
-            probabilities. Other columns are left alone.
+            probabilities. Other columns are kept beside them, but those of a frame that is not in memory.
         """
-        found = cls.from_columns(*read_frame(frame, ("head", "relation", "tail", "score")))
-        return replace(found, probabilities=has_probabilities(frame) and are_probabilities(found.scores))
+        names = ("head", "relation", "tail", "score")
+        found = cls.from_columns(*read_frame(frame, names))
+        probabilities = has_probabilities(frame) and are_probabilities(found.scores)
+        return replace(found, probabilities=probabilities, further=read_further(frame, names))
 
     @classmethod
     def from_codes(
@@ -451,15 +457,28 @@ class ScoredTriples(Triples):
     def take(self, rows: ArrayLike) -> Self:
         """Return the given rows (or those a mask keeps) as a table of their own."""
         rows = _as_rows(rows)
-        return replace(super().take(rows), scores=self.scores[rows])
+        further = {name: column[rows] for name, column in self.further.items()}
+        return replace(super().take(rows), scores=self.scores[rows], further=further)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return head, relation and tail as names, and the further columns, each of shape (N,)."""
+        return {**super().columns(), **self.further}
+
+    def with_scores(self, scores: FloatArray) -> ScoredTriples:
+        """Return the same triples with other scores."""
+        return replace(super().with_scores(scores), further=self.further)
 
     def followed_by_scored(self, others: ScoredTriples) -> ScoredTriples:
         """Return the rows of this table and then those of another, none of which may be here already."""
         both = self.followed_by(others).with_scores(np.append(self.scores, others.scores))
-        return replace(both, probabilities=self.probabilities and others.probabilities)
+        further = {
+            name: np.concatenate([one.further.get(name, np.full(len(one), None)) for one in (self, others)])
+            for name in {**self.further, **others.further}
+        }
+        return replace(both, probabilities=self.probabilities and others.probabilities, further=further)
 
     def _frame_columns(self) -> dict[str, NDArray[Any]]:
-        return {**super()._frame_columns(), "score": self.scores}
+        return {**self.plain().columns(), "score": self.scores, **self.further}
 
     def as_if(self, relation: int) -> Self:
         """Return the same triples as if all were of one relation."""
@@ -559,12 +578,19 @@ class Thresholds:
         own = int(np.sum(self.own))
         return f"Thresholds({len(self.cuts):,} relations, {own:,} by answers of their own, default {self.default:.4g})"
 
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the relations, their cuts, whether each has answers of its own, and the interval, if there is one."""
+        names = np.array([*self.relation_names, None], dtype=object)[:-1]
+        columns = {"relation": names, "threshold": self.cuts, "own": self.own, "lower": self.lower, "upper": self.upper}
+        return {name: values for name, values in columns.items() if values is not None}
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a data frame with a row for each relation; any other relation has the cut ``default``."""
+        return make_frame(self.columns(), library)
+
     def _repr_html_(self) -> str:
         """Return the cuts as a table, for a notebook."""
-        columns = {"relation": self.relation_names, "threshold": self.cuts.tolist(), "own answers": self.own.tolist()}
-        bounds = {"lower": self.lower, "upper": self.upper}
-        columns |= {name: values.tolist() for name, values in bounds.items() if values is not None}
-        return html_table(repr(self), columns, len(self.cuts))
+        return html_table(repr(self), self.columns(), len(self.cuts))
 
     @property
     def cuts_and_default(self) -> FloatArray:

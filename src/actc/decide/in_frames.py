@@ -2,29 +2,41 @@
 
 The pool may come from anywhere: a frame, a file that was read, a model's own proposals. ::
 
-    asked = pick_triples(pool, 50)             # these, please; put the answers into a column "label"
-    accepted = accept_triples(pool, asked)
+    questions = pick_triples(pool, 50)         # these, please; put the answers into a column "label"
+    accepted = accept_triples(pool, questions)
 """
 
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from actc.data.answers import Annotations, Answers
 from actc.data.constraints import Constraints
-from actc.data.frames import IDS, are_integers, kind_of, make_frame, read_frame, read_ids, read_optional
-from actc.data.triples import ScoredTriples, Triples
+from actc.data.frames import IDS, are_integers, kind_of, make_frame, read_frame, read_further, read_ids, read_optional
+from actc.data.triples import IntArray, ScoredTriples
 from actc.decide.case import Case
 from actc.decide.judge_answers import JudgeAnswers
 from actc.decide.list_test import Demand
 from actc.decide.pick import pick_draws, pick_next
 from actc.errors import OptionError, TableError
+from actc.evidence.score import TrainingSet, score_evidence
+from actc.graph.formats import as_graph
+from actc.graph.graph import Graph
 from actc.methods.named import find_method, warn_of_scores
 
 LOG = logging.getLogger("actc")
+DRAWN = ("selection", "sampling_frame", "inclusion_probability", "round")
+"""The columns of questions that say how each was selected, beside ``frame_size``."""
+METHODS_BY_GRAPH = {False: "pooled", True: "pooled-evidence"}
+"""The method, without and with a graph."""
+NO_PERSON = (
+    "No person answered, so neither the share of true triples nor what the judges are worth is known: the order is "
+    "theirs, and about half is taken as true. Twenty answers to triples drawn at random settle it."
+)
 
 
 def pick_triples(
@@ -35,20 +47,22 @@ def pick_triples(
     judges: Any = None,
     precision: float | None = None,
     confidence: float = 0.9,
-    method: str = "pooled",
+    method: str | None = None,
     known: ScoredTriples | None = None,
+    graph: Any = None,
     seed: int = 0,
     library: str | None = None,
 ) -> Any:
     """Return the triples to judge next as a data frame.
 
-    Its columns are head, relation, tail and score; and selection, sampling_frame, inclusion_probability, round and
-    frame_size, which describe how each was selected. Leave these beside the answers: guarantees rest on them.
+    Its columns are head, relation, tail and score; those of the pool's frame that are no others; and selection,
+    sampling_frame, inclusion_probability, round and frame_size, which describe how each was selected. Leave these
+    beside the answers: guarantees rest on them.
 
     Parameters
     ----------
     pool : ScoredTriples, or data frame with the columns head, relation, tail and score
-        The candidates; beside judges a frame needs no score.
+        The candidates; beside judges or a graph a frame needs no score.
     count : int
         How many.
     answers : Answers or data frame, optional
@@ -58,28 +72,22 @@ def pick_triples(
     precision, confidence : float
         Draw from the list that is tested for this precision, with this confidence. Let some answers teach first, ten
         or so; then draw, and give all answers to :func:`accept_triples`.
-    method : str
-        A name in ``METHODS``.
-    known : ScoredTriples, optional
-        Triples that the graph holds already, with their scores; only some methods use them.
+    method, known, graph
+        As in :func:`accept_triples`.
     seed : int
-        Where chance comes from.
+        Where randomness comes from.
     library : str, optional
         ``pandas``, ``polars``, ``polars-lazy``, ``pyarrow`` or ``duckdb``; that of the pool if not given.
     """
     if count < 1:
         raise OptionError(f"{count} questions are none; ask for at least 1.")
-    triples, heard = _as_pool(pool, judges)
-    judged, found = _as_answers(triples, answers), find_method(method)
-    warn_of_scores(found, triples)
-    random = np.random.default_rng([seed, len(judged)])
-    demand = None if precision is None else Demand(precision, confidence)
-    case = Case(triples, judged, known, method, heard, demand)
-    picks = pick_next(case, count, random) if demand is None else pick_draws(case, demand, count, random)
-    how = {name: getattr(picks, name) for name in ("selection", "sampling_frame", "inclusion_probability", "round")}
-    size = np.full(len(picks), len(triples))
-    chosen = triples.take(picks.rows)
-    return _frame_like(pool, {**chosen.columns(), "score": chosen.scores, **how, "frame_size": size}, library)
+    case = _open_case(pool, answers, judges, method, known, graph, precision, confidence)
+    random = np.random.default_rng([seed, len(case.annotations)])
+    picks = pick_next(case, count, random) if case.demand is None else pick_draws(case, case.demand, count, random)
+    chosen = case.pool.take(picks.rows)
+    columns = {**chosen.plain().columns(), "score": chosen.scores, **chosen.further}
+    drawn = {**{name: getattr(picks, name) for name in DRAWN}, "frame_size": np.full(len(picks), len(case.pool))}
+    return _frame_like(pool, picks.rows, {**columns, **drawn}, library)
 
 
 def accept_triples(
@@ -87,39 +95,45 @@ def accept_triples(
     answers: Any = None,
     *,
     judges: Any = None,
-    method: str = "pooled",
+    method: str | None = None,
     known: ScoredTriples | None = None,
     precision: float | None = None,
     confidence: float = 0.9,
     constraints: Constraints | None = None,
-    facts: Triples | None = None,
+    graph: Any = None,
+    keep_all: bool = False,
     library: str | None = None,
 ) -> Any:
     """Return the accepted triples as a data frame: head, relation, tail, score, probability, by.
 
     What a person judged is decided by the person; all others by the method. Methods without probabilities leave that
-    column out.
+    column out. Further columns of the pool's frame come back, and in pandas its index.
 
     Parameters
     ----------
     pool : ScoredTriples, or data frame with the columns head, relation, tail and score
-        The candidates; beside judges a frame needs no score.
+        The candidates; beside judges or a graph a frame needs no score.
     answers : Answers or data frame, optional
-        What was judged: head, relation, tail, label (1 or 0), and how it was asked, as :func:`pick_triples` says.
+        What was judged: head, relation, tail, label (1 or 0), and how it was selected, as :func:`pick_triples` says.
     judges : data frame, optional
         What machines answered: head, relation, tail, judge, and label (1 or 0) or probability. What they are worth is
         learnt from the answers of people.
-    method : str
-        A name in ``METHODS``; the pooled ones need no answers.
+    method : str, optional
+        A name in ``METHODS``; the pooled ones need no answers. ``pooled`` if not given, with a graph
+        ``pooled-evidence``.
     known : ScoredTriples, optional
         Triples that the graph holds already, with their scores; only some methods use them.
     precision, confidence : float
-        Promise this share of true triples among those that the method accepts, with this confidence; pooled methods
+        Guarantee this share of true triples among those that the method accepts, with this confidence; pooled methods
         only.
     constraints : Constraints, optional
         What may not be true together, as :func:`actc.find_constraints` finds it.
-    facts : Triples, optional
-        What the graph holds, which candidates may contradict.
+    graph : path, Triples, data frame or PyKEEN's triples factory, optional
+        The facts that are known, such as those that a model was trained on. A method that reads evidence scores the
+        candidates by what the graph says of each; the own score comes back as ``model_score``. Candidates that
+        contradict these facts are excluded, where there are constraints.
+    keep_all : bool
+        Return all candidates, in their order, with a column ``accepted``.
     library : str, optional
         ``pandas``, ``polars``, ``polars-lazy``, ``pyarrow`` or ``duckdb``; that of the pool if not given.
 
@@ -132,39 +146,67 @@ def accept_triples(
     >>> actc.accept_triples(pool, answers, method="localopt-acc")["head"].tolist()
     ['c', 'd']
     """
-    triples, heard = _as_pool(pool, judges)
+    case = _open_case(pool, answers, judges, method, known, graph, precision, confidence, constraints)
+    if len(case.judged) and not len(case.annotations):
+        LOG.warning(NO_PERSON)
+    decided = case.decisions
+    rows = np.arange(len(case.pool)) if keep_all else np.flatnonzero(decided.accepted)
+    further = {name: column[rows] for name, column in case.pool.further.items()}
+    return _frame_like(pool, rows, {**decided.columns(accepted_only=not keep_all), **further}, library)
+
+
+def _open_case(
+    pool: Any,
+    answers: Any,
+    judges: Any,
+    method: str | None,
+    known: ScoredTriples | None,
+    graph: Any,
+    precision: float | None,
+    confidence: float,
+    constraints: Constraints | None = None,
+) -> Case:
+    name = METHODS_BY_GRAPH[graph is not None] if method is None else method
+    facts = None if graph is None else as_graph(graph)
+    reads_evidence = facts is not None and find_method(name).reads == "evidence"
+    triples = _as_pool(pool, needs_score=judges is None and not reads_evidence)
+    if facts is not None and reads_evidence:
+        triples = _weigh_evidence(triples, facts)
     judged = _as_answers(triples, answers)
-    warn_of_scores(find_method(method), triples)
-    if len(heard) and not len(judged):
-        LOG.warning(
-            "No person answered, so neither the share of true triples nor what the judges are worth is known: the "
-            "order is theirs, and about half is taken as true. Twenty answers to triples drawn at random settle it."
-        )
+    warn_of_scores(find_method(name), triples)
+    heard = JudgeAnswers.none() if judges is None else JudgeAnswers.from_frame(triples, judges)
     demand = None if precision is None else Demand(precision, confidence)
-    rules = Constraints() if constraints is None else constraints
-    case = Case(triples, judged, known, method, heard, demand, constraints=rules, facts=facts)
-    return _frame_like(pool, case.decisions.columns(), library)
+    return Case(triples, judged, known, name, heard, demand, constraints=constraints or Constraints(), facts=facts)
 
 
-def _frame_like(pool: Any, columns: dict[str, Any], library: str | None) -> Any:
-    """Return columns as a frame of the kind that the pool is; ids are whole numbers if they were."""
+def _weigh_evidence(triples: ScoredTriples, graph: Graph) -> ScoredTriples:
+    """Return candidates whose scores are their log-odds by the graph's evidence; some of its facts teach."""
+    if set(graph.entity_names).isdisjoint(triples.entity_names):
+        raise TableError("The graph and the pool have no entity in common; are they about the same things?")
+    scored = score_evidence(graph, triples, TrainingSet.from_graph(graph, triples))
+    return replace(triples.with_scores(scored.log_odds), further={**triples.further, "model_score": triples.scores})
+
+
+def _frame_like(pool: Any, rows: IntArray, columns: dict[str, Any], library: str | None) -> Any:
+    """Return columns about rows of the pool as a frame of its kind: whole numbers as ids, and an index, if it has."""
     if isinstance(pool, ScoredTriples):
         return make_frame(columns, library or "pandas")
     numbers = [name for name, column in zip(IDS, read_ids(pool), strict=True) if are_integers(column)]
     columns = {**columns, **{name: np.array(list(map(int, columns[name])), dtype=np.int64) for name in numbers}}
-    return make_frame(columns, library or kind_of(pool))
+    kind = library or kind_of(pool)
+    frame = make_frame(columns, kind)
+    return frame.set_axis(pool.index[rows]) if kind == "pandas" and hasattr(pool, "index") else frame
 
 
-def _as_pool(pool: Any, judges: Any) -> tuple[ScoredTriples, JudgeAnswers]:
-    """Read the pool, and what judges answered about it; without a score all have the same one."""
+def _as_pool(pool: Any, needs_score: bool) -> ScoredTriples:
+    """Read the pool; where no score is needed, one without has the same for all."""
     if isinstance(pool, ScoredTriples):
-        triples = pool
-    elif judges is None or read_optional(pool, ("score",)):
-        triples = ScoredTriples.from_frame(pool)
-    else:
-        heads, relations, tails = read_frame(pool, IDS)
-        triples = ScoredTriples.from_columns(heads, relations, tails, np.zeros(len(heads)))
-    return triples, JudgeAnswers.none() if judges is None else JudgeAnswers.from_frame(triples, judges)
+        return pool
+    if needs_score or read_optional(pool, ("score",)):
+        return ScoredTriples.from_frame(pool)
+    heads, relations, tails = read_frame(pool, IDS)
+    triples = ScoredTriples.from_columns(heads, relations, tails, np.zeros(len(heads)))
+    return replace(triples, further=read_further(pool, IDS))
 
 
 def _as_answers(triples: ScoredTriples, answers: Any) -> Annotations:

@@ -11,7 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from actc.data.deliver import write_beside
+from actc.data.frames import IDS, read_frame
+from actc.data.triples import Triples
 from actc.errors import ActcError, FileError, OptionError
 from actc.graph import quickstatements
 from actc.graph.graph import Graph, read_provenance, read_table, write_table
@@ -32,6 +36,22 @@ class GraphFormat:
     # them
     write: Callable[[Path, Graph, Bases, Extras], None]
     carries: bool = False  # whether it has a place for such columns
+
+
+def as_graph(given: Any) -> Graph:
+    """Return the graph of a file, a table of triples, a data frame, rows of names, or PyKEEN's triples factory."""
+    if isinstance(given, str | Path):
+        return read_graph(given)
+    if isinstance(given, Triples):
+        return Graph.of(given)
+    if hasattr(given, "label_triples"):
+        given = given.label_triples(given.mapped_triples)
+    if not isinstance(given, np.ndarray | list | tuple):
+        return Graph.from_columns(*read_frame(given, IDS))
+    names = np.asarray(given, dtype=object)
+    if names.ndim != 2 or names.shape[1] != 3:
+        raise OptionError(f"Rows of head, relation and tail were expected, not an array of shape {names.shape}.")
+    return Graph.from_columns(*names.T)
 
 
 def read_graph(path: str | Path, base: Base = "") -> Graph:
