@@ -16,11 +16,11 @@ def test_every_annotation_is_in_its_relation_and_in_the_default_group(pool, labe
     assert sorted(groups.rows[groups.group == 3]) == [1, 7, 30]
 
 
-def test_annotations_are_sorted_by_score_and_remember_when_they_were_asked(pool, labels):
+def test_annotations_are_sorted_by_score_and_remember_their_order(pool, labels):
     rows = np.array([9, 4, 17, 2])
     groups = Groups.of(pool, [Annotations(rows, labels[rows])], uniform=True)
     assert (np.diff(pool.scores[groups.rows]) >= 0).all()
-    assert rows[groups.asked].tolist() == groups.rows.tolist()
+    assert rows[groups.order].tolist() == groups.rows.tolist()
 
 
 def test_a_row_beyond_the_pool_is_refused(pool):

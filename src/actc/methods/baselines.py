@@ -31,17 +31,10 @@ def global_opt(
     passes: int = 1,
     fixed_default: float | None = None,
 ) -> FloatArray:
-    """Return each set's cuts, shape (S, R + 1), found by coordinate ascent on the global F1.
+    """Return each set's cuts, shape (S, R + 1), by coordinate ascent on the F1 over all annotations.
 
-    Parameters
-    ----------
-    step : float
-        The grid is step, 2 step, ... below 1; at least ``LEAST_STEP``.
-    passes : int
-        How often to go over the relations, at most ``MOST_PASSES`` times.
-    fixed_default : float, optional
-        The cut of relations without annotations (the paper's footnote says 0.5); otherwise the grid value that is
-        best for all annotations together.
+    The grid is step, 2 step, ... below 1; ``passes`` is how often to go over the relations. Relations without
+    annotations get ``fixed_default`` (the paper's footnote says 0.5), or the grid value that is best for all.
     """
     if not LEAST_STEP <= step < 1 or not 1 <= passes <= MOST_PASSES:
         wanted = f"a step of at least {LEAST_STEP} and below 1, and 1 to {MOST_PASSES} passes"

@@ -19,19 +19,11 @@ from actc.methods.groups import DecisionSets, Groups
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """What a cut at each element of a decision set would do: everything from that element upwards is predicted true.
+    """What a cut at each element of a decision set would do: everything from that element upwards is predicted true."""
 
-    Parameters
-    ----------
-    true_below, true_above : float array of shape (M,)
-        Sum of the labels of the group's elements below this one; and from this one on.
-    below, above : float array of shape (M,)
-        How many elements these are.
-    """
-
-    true_below: FloatArray
-    true_above: FloatArray
-    below: FloatArray
+    true_below: FloatArray  # (M,) sum of the labels of the group's elements below this one
+    true_above: FloatArray  # (M,) and from this one on
+    below: FloatArray  # (M,) how many elements these are
     above: FloatArray
 
 
@@ -60,7 +52,7 @@ def choose_as_printed(pool: ScoredTriples, groups: Groups) -> FloatArray:
     sizes = np.diff(starts, append=len(groups.rows))
     quality = _quality_of_cuts(decision_sets, starts, "accuracy")
     best = np.maximum.reduceat(quality, starts)
-    tried = np.where(quality == np.repeat(best, sizes), groups.asked, np.iinfo(np.int64).max)
+    tried = np.where(quality == np.repeat(best, sizes), groups.order, np.iinfo(np.int64).max)
     earliest = np.flatnonzero(tried == np.repeat(np.minimum.reduceat(tried, starts), sizes))
     found = groups.group[starts]
     cuts[found] = np.where(best > 0, decision_sets.scores[earliest], 0.0)

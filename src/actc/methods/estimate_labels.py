@@ -30,22 +30,9 @@ def estimate_labels(
 ) -> DecisionSets:
     """Return each group's annotations together with estimated labels of other triples.
 
-    Parameters
-    ----------
-    pool : ScoredTriples
-        The candidates, N of them.
-    groups : Groups
-        The annotations, grouped; a group without any gets an empty decision set.
-    estimator : str, callable or scikit-learn classifier
-        A name in ``ESTIMATORS``, a function with their signature, or a classifier with ``predict_proba``.
-    n : int
-        The smallest decision set that is enough: a group with l < n annotations gets about n - l estimates.
-    soft : bool
-        Keep probabilities as labels instead of rounding them to 0 and 1.
-    estimate_all : bool
-        Estimate every triple of the pool that the group has no annotation for, whatever n.
-    default_from_annotations : bool
-        Give the default threshold's group no estimates.
+    A group with l < n annotations gets about n - l estimates, with ``estimate_all`` all of the pool's other triples; a
+    group without any gets an empty decision set, and with ``default_from_annotations`` the default's group no
+    estimates. With ``soft``, probabilities are the labels.
     """
     strides = _strides(len(pool), groups, n, estimate_all)
     if default_from_annotations:

@@ -38,26 +38,14 @@ ERF_WEIGHTS = np.array([-1854.8214151, 3516.89893646, 221.29346712, 128.12323805
 
 @dataclass(frozen=True, eq=False)
 class FittedMatern:
-    """The posterior's mode at the chain's nodes: the distinct (group, score) pairs of the training points.
+    """The posterior's mode at the chain's nodes: the distinct (group, score) pairs of the training points."""
 
-    Parameters
-    ----------
-    group, scores : arrays of shape (n,)
-        Sorted by both.
-    states, multipliers : float array of shape (2, n)
-        x and m of each node.
-    weights : float array of shape (n,)
-        Curvature W of the log likelihood at each node.
-    gaps : float array of shape (n,)
-        Time since the node before; infinite at the first node of a group.
-    """
-
-    group: IntArray
-    scores: FloatArray
-    states: FloatArray
-    multipliers: FloatArray
-    weights: FloatArray
-    gaps: FloatArray
+    group: IntArray  # (n,)
+    scores: FloatArray  # (n,) sorted by group, then by score
+    states: FloatArray  # (2, n) x of each node
+    multipliers: FloatArray  # (2, n) m of each node
+    weights: FloatArray  # (n,) curvature W of the log likelihood
+    gaps: FloatArray  # (n,) time since the node before; infinite at the first node of a group
 
     def _neighbours(self, scores: FloatArray, group: IntArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Return the nodes at or before and after each score, and the times to them (infinite where there is none)."""

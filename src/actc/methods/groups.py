@@ -21,25 +21,15 @@ class Groups:
     Several annotation sets of one pool are laid side by side, so that one vectorised pass serves them all. Set s and
     relation r make group ``s * (R + 1) + r``; the last group of each set, r = R, holds all of its annotations:
     its threshold is the default, for relations that nobody annotated.
-
-    Parameters
-    ----------
-    rows, labels, group : arrays of shape (L,)
-        Row of the pool, label and group of each annotation, sorted by group, then by score.
-    asked : int array of shape (L,)
-        When each annotation was given: its position in its set.
-    sets : int
-        The number of annotation sets, S.
-    width : int
-        The number of groups of one set, R + 1.
     """
 
-    rows: IntArray
+    # Row of the pool, label and group of each annotation, and its place in its set; sorted by group, then by score.
+    rows: IntArray  # (L,)
     labels: BoolArray
     group: IntArray
-    asked: IntArray
-    sets: int
-    width: int
+    order: IntArray
+    sets: int  # S, how many annotation sets
+    width: int  # R + 1, how many groups of one set
 
     @classmethod
     def of(cls, pool: ScoredTriples, annotation_sets: Sequence[Annotations], uniform: bool = False) -> Self:
@@ -51,13 +41,13 @@ class Groups:
             raise TableError(f"Row {rows.max()} is annotated, but the pool has only {len(pool)} triples.")
         sizes = [len(a) for a in annotation_sets]
         start = np.repeat(np.arange(len(sizes)) * width, sizes)
-        asked = np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(size) for size in sizes)])
+        place = np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(size) for size in sizes)])
         group = start + width - 1
         if not uniform:
             group = np.concatenate([start + pool.relations[rows], group])
-            rows, labels, asked = np.tile(rows, 2), np.tile(labels, 2), np.tile(asked, 2)
+            rows, labels, place = np.tile(rows, 2), np.tile(labels, 2), np.tile(place, 2)
         order = np.argsort(group * len(pool) + pool.ranks[rows])
-        return cls(rows[order], labels[order], group[order], asked[order], len(sizes), width)
+        return cls(rows[order], labels[order], group[order], place[order], len(sizes), width)
 
     @property
     def count(self) -> int:
@@ -82,23 +72,12 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class DecisionSets:
-    """Scores with annotated or estimated labels, from which each group's threshold is chosen.
+    """Scores with annotated or estimated labels, from which each group's threshold is chosen."""
 
-    Parameters
-    ----------
-    scores : float array of shape (M,)
-    labels : float array of shape (M,)
-        1 true, 0 false, anything between for soft labels.
-    group : int array of shape (M,)
-        Sorted by group, then by score.
-    count : int
-        The number of groups, annotated or not.
-    """
-
-    scores: FloatArray
-    labels: FloatArray
-    group: IntArray
-    count: int
+    scores: FloatArray  # (M,) sorted by group, then by score
+    labels: FloatArray  # (M,) 1 true, 0 false, anything between for soft labels
+    group: IntArray  # (M,)
+    count: int  # how many groups, annotated or not
 
     @classmethod
     def of_annotations(cls, pool: ScoredTriples, groups: Groups) -> DecisionSets:

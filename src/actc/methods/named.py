@@ -222,14 +222,7 @@ def describe_options(method: Any) -> dict[str, Any]:
 
 
 def import_named(module: str, attribute: str, wanted: str) -> Any:
-    """Import something out of a module; only for a name that the user gave, never for one out of a file.
-
-    Parameters
-    ----------
-    module, attribute : str
-    wanted : str
-        What it is imported for, as errors say it.
-    """
+    """Import something out of a module; only for a name that the user gave, never for one out of a file."""
     try:
         found = importlib.import_module(module)
     except (Exception, SystemExit) as error:  # whatever the module does when it is imported

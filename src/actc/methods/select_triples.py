@@ -67,23 +67,7 @@ def select_triples(
     random: np.random.Generator,
     estimate: PoolProbabilities,
 ) -> Picks:
-    """Return the next ``count`` triples to judge.
-
-    Parameters
-    ----------
-    pool : ScoredTriples
-        The candidates, N of them.
-    annotations : Annotations
-        What has been judged already; never selected again.
-    count : int
-        How many more to judge, at most N - len(annotations).
-    selector : str or callable
-        A name in ``SELECTORS``, or a function of your own with their signature.
-    random : numpy Generator
-        Where randomness comes from.
-    estimate : callable
-        Returns P(true) of every triple of the pool, shape (N,); may take the relation whose classifier to use.
-    """
+    """Return the next ``count`` triples to judge."""
     check_count(pool, annotations, count)
     chosen = find_selector(selector)
     rows = chosen.select(pool, annotations, count, random, estimate)

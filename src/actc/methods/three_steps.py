@@ -95,16 +95,7 @@ class SelectingMethod:
 
 @dataclass(frozen=True, eq=False)
 class StepsFit:
-    """What a method of three steps makes of the answers; each value is computed when it is first used.
-
-    Parameters
-    ----------
-    method : SelectingMethod
-    pool, answers
-        What it was fitted on, in units of the caller's scores.
-    squash : Squash or None
-        How the method saw the scores; None if as they are.
-    """
+    """What a method of three steps makes of the answers; each value is computed when it is first used."""
 
     method: SelectingMethod
     pool: ScoredTriples

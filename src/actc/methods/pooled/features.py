@@ -25,20 +25,13 @@ RANKS, LOG_ODDS, PROBABILITIES = "ranks", "log-odds", "probabilities"
 class Scale:
     """How scores are read.
 
-    Parameters
-    ----------
-    kind : str
-        ``ranks``: as normal quantiles of their mid-rank in the pool, since nobody knows what they mean; ``log-odds``:
-        as they are; ``probabilities``: as log-odds, none of which is quite sure.
-    scores : float array of shape (D,)
-        The distinct scores of the pool, rising.
-    before : int array of shape (D + 1,)
-        How many pool scores are smaller than each of them; the last is N.
+    Of the kind ``ranks``: as normal quantiles of their mid-rank in the pool, since nobody knows what they mean;
+    ``log-odds``: as they are; ``probabilities``: as log-odds, none of which is quite sure.
     """
 
     kind: str
-    scores: FloatArray
-    before: IntArray
+    scores: FloatArray  # (D,) the distinct scores of the pool, rising
+    before: IntArray  # (D + 1,) how many pool scores are smaller than each of them; the last is N
 
     def transform(self, scores: FloatArray) -> FloatArray:
         """Return z of any scores, in the pool or not."""
@@ -76,49 +69,22 @@ class Scale:
 
 @dataclass(frozen=True, eq=False)
 class PreparedPool:
-    """A pool with all that the pooled method needs of it; row R of a relations' table is "any other".
-
-    Parameters
-    ----------
-    scale : Scale
-        The transform of scores.
-    relation_names : tuple of str
-        The pool's relations.
-    relations : int array of shape (N,)
-        The pool's relation codes.
-    x : float array of shape (N,)
-        Transformed score minus its relation's centre.
-    members : int array of shape (N,)
-        Rows grouped by relation, with rising score in each group.
-    places : int array of shape (N,)
-        Where each row stands in ``members``.
-    starts : int array of shape (R + 2,)
-        Where each relation's group begins.
-    counts : int array of shape (R + 1,)
-        Size of each group.
-    features : dict of str to float array of shape (R + 1,)
-        "c", "skew" and, with known triples, "gap"; x of "low", "valley" and "high" (``PLACES``), and how "clear" the
-        valley is, 0 ... 1.
-    points : float array of shape (R + 1, POINTS)
-        Quantiles of x in each relation, each standing for ``counts / POINTS`` triples.
-    agreement : float
-        How well the features agree with each other, 0 ... 1.
-    lists : float
-        How much the pool looks like a model's lists of answers to questions, 0 ... 1.
-    """
+    """A pool with all that the pooled method needs of it; row R of a relations' table is "any other"."""
 
     scale: Scale
     relation_names: tuple[str, ...]
-    relations: IntArray
-    x: FloatArray
-    members: IntArray
-    places: IntArray
-    starts: IntArray
-    counts: IntArray
+    relations: IntArray  # (N,) codes
+    x: FloatArray  # (N,) transformed score minus its relation's centre
+    members: IntArray  # (N,) rows grouped by relation, with rising score in each group
+    places: IntArray  # (N,) where each row stands in ``members``
+    starts: IntArray  # (R + 2,) where each relation's group begins
+    counts: IntArray  # (R + 1,) size of each group
+    # Each (R + 1,): "c", "skew" and, with known triples, "gap"; x of "low", "valley" and "high" (``PLACES``), and how
+    # "clear" the valley is, 0 ... 1.
     features: dict[str, FloatArray]
-    points: FloatArray
-    agreement: float
-    lists: float
+    points: FloatArray  # (R + 1, POINTS) quantiles of x in each relation, each standing for ``counts / POINTS`` triples
+    agreement: float  # how well the features agree with each other, 0 ... 1
+    lists: float  # how much the pool looks like a model's lists of answers to questions, 0 ... 1
 
     def __len__(self) -> int:
         return len(self.x)
@@ -137,15 +103,7 @@ class PreparedPool:
 def prepare_pool(pool: ScoredTriples, known: ScoredTriples | None = None, kind: str = RANKS) -> PreparedPool:
     """Transform the scores, measure the relations and lay out their points.
 
-    Parameters
-    ----------
-    pool : ScoredTriples
-        The candidates.
-    known : ScoredTriples, optional
-        Triples that the graph holds already, scored by the same model.
-    kind : str
-        How scores are read, see :class:`Scale`. Where they are log-odds or probabilities, nothing is read from where a
-        relation's scores lie.
+    Where scores are log-odds or probabilities, nothing is read from where a relation's scores lie.
     """
     scores, relations, relation_names, by_score = pool.scores, pool.relations, pool.relation_names, pool.by_score
     rising = scores[by_score]

@@ -89,18 +89,7 @@ class Pooled:
 
 @dataclass(frozen=True, eq=False)
 class PooledFit:
-    """What the pooled method makes of the answers; each value is computed when it is first used.
-
-    Parameters
-    ----------
-    method : Pooled
-    pool, answers
-        What it was fitted on.
-    prepared : PreparedPool
-        The pool with all that the method needs of it.
-    priors : Priors
-        Of the lines: one for each kind of pool, or a single one where scores are log-odds.
-    """
+    """What the pooled method makes of the answers; each value is computed when it is first used."""
 
     method: Pooled
     pool: ScoredTriples

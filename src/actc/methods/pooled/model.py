@@ -25,22 +25,12 @@ from actc.methods.pooled.tuned import Coefficient
 
 @dataclass(frozen=True, eq=False)
 class Priors:
-    """K priors of the same P coefficients side by side.
+    """K priors of the same P coefficients side by side."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        The coefficients, see :func:`design`.
-    mean, precision : float array of shape (K, P)
-        Mean and inverse variance of each coefficient.
-    penalty : float array of shape (K, 3)
-        1 / tau^2: how little relations differ from what their features predict, in intercept, left and right slope.
-    """
-
-    names: tuple[str, ...]
-    mean: FloatArray
-    precision: FloatArray
-    penalty: FloatArray
+    names: tuple[str, ...]  # see ``design``
+    mean: FloatArray  # (K, P)
+    precision: FloatArray  # (K, P) inverse variances
+    penalty: FloatArray  # (K, 3): 1 / tau^2, how little relations differ from what their features predict
 
     @classmethod
     def of(cls, *priors: tuple[Mapping[str, Coefficient], tuple[float, float]]) -> Priors:
@@ -68,24 +58,12 @@ def design(pool: PreparedPool, names: Collection[str]) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What the labels leave possible: every relation's broken line as a Gaussian.
-
-    Parameters
-    ----------
-    pool : PreparedPool
-        What it was fitted on.
-    beta : float array of shape (R + 1, 3)
-        Mean of intercept, left slope, right slope; the last row is "any other relation".
-    covariance : float array of shape (R + 1, 3, 3)
-        V.
-    mixture : tuple of (float, Posterior)
-        What it is the average of, each with its weight; empty where it is one fit.
-    """
+    """What the labels leave possible: every relation's broken line as a Gaussian."""
 
     pool: PreparedPool
-    beta: FloatArray
-    covariance: FloatArray
-    mixture: tuple[tuple[float, Posterior], ...] = ()
+    beta: FloatArray  # (R + 1, 3) mean of intercept, left slope, right slope; the last row is "any other relation"
+    covariance: FloatArray  # (R + 1, 3, 3)
+    mixture: tuple[tuple[float, Posterior], ...] = ()  # what it is the average of, each with its weight
 
     def logits(self, x: FloatArray, relations: IntArray) -> FloatArray:
         """Return the mean logit of triples with centred scores x."""

@@ -95,20 +95,8 @@ def pick_expected_gain(
     """Return the next triples to judge: where answers bring most, and random draws that check what is decided now.
 
     Every question has its inclusion probability: that a check draws it, or that it is taken of the members of the point
-    where an answer brings most, whichever way it came about.
-
-    Parameters
-    ----------
-    posterior : Posterior
-        The fit on ``annotations``.
-    annotations : Annotations
-        What has been judged.
-    count : int
-        How many are wanted; fewer come back where the pool has fewer left.
-    random : numpy.random.Generator
-        Chooses among the members of a point or of a set.
-    accepted : int array of shape (R,)
-        How many rows of each relation, those with the highest scores, are accepted now.
+    where an answer brings most, whichever way it came about. ``accepted`` is how many rows of each relation, those with
+    the highest scores, are accepted now. Fewer than ``count`` come back where the pool has fewer left.
     """
     pool, left = posterior.pool, Unjudged(posterior.pool, annotations, accepted)
     gains = ExpectedGains(posterior)
@@ -146,14 +134,6 @@ class Unjudged:
     """The places (rows grouped by relation, then score) that nobody judged, and random draws from them.
 
     Places are counted, never listed: ``taken`` has those that are judged, sorted.
-
-    Parameters
-    ----------
-    pool : PreparedPool
-    annotations : Annotations
-        What has been judged; earlier checks count for the spread of the next ones.
-    accepted : int array of shape (R,)
-        How many rows of each relation, those with the highest scores, are accepted now.
     """
 
     def __init__(self, pool: PreparedPool, annotations: Annotations, accepted: IntArray) -> None:
@@ -246,17 +226,6 @@ def pick_listed(
 
     Part of the questions are drawn evenly from a list of the most probable ones, the others from all. Of these, a
     relation with four times as many triples has twice as many questions: the rates of all relations are soon known.
-
-    Parameters
-    ----------
-    probabilities : float array of shape (N,)
-        P(true) of each triple of the pool, by the fit on the answers.
-    relations : int array of shape (N,)
-    answers : Annotations
-        What has been judged.
-    count : int
-        How many are wanted; fewer come back where the pool has fewer left.
-    random : numpy.random.Generator
     """
     size = len(probabilities)
     free = np.setdiff1d(np.arange(size), answers.rows)

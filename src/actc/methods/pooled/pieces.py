@@ -17,17 +17,7 @@ _STEPS = 25  # of Newton's method, at most
 
 
 def move_weights(pieces: FloatArray, logits: FloatArray, truth: BoolArray) -> FloatArray:
-    """Return what answers make each piece add to the logit, per standard deviation, shape (F,).
-
-    Parameters
-    ----------
-    pieces : float array of shape (l, F)
-        The pieces of evidence of the judged candidates.
-    logits : float array of shape (l,)
-        What is believed of them without the pieces.
-    truth : bool array of shape (l,)
-        The answers.
-    """
+    """Return what answers make each piece add to the logit, per standard deviation, shape (F,)."""
     answers, widths = truth.astype(np.float64), len(tuned.PIECE_WIDTHS)
     fits = [_fit_width(pieces, logits, answers, width) for width in tuned.PIECE_WIDTHS]
     likelihood = np.array([_log_likelihood(logits, answers), *(value for _, value in fits)])

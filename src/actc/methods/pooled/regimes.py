@@ -62,16 +62,7 @@ def regime_shares(pool: PreparedPool) -> FloatArray:
 
 
 def fit_regimes(pool: PreparedPool, annotations: Annotations, regimes: Priors) -> Posterior:
-    """Return the average of all regimes' fits, with valleys and without.
-
-    Parameters
-    ----------
-    pool : PreparedPool
-        The pool that the annotations refer to.
-    annotations : Annotations
-        What is known of it; may be empty.
-    regimes : Priors
-    """
+    """Return the average of all regimes' fits, with valleys and without."""
     log_shares = np.log(regime_shares(pool))
     fits = [_fit_each(pool, annotations, regimes, False)]
     log_weights = [log_shares + fits[0].evidence()]

@@ -144,17 +144,7 @@ class Modes:
 
 
 def find_modes(labels: LabelTable, G: FloatArray, priors: Priors, start: Modes | None = None) -> Modes:
-    """Walk to the mode under every prior; a step is halved until its objective does not rise.
-
-    Parameters
-    ----------
-    labels : LabelTable
-    G : float array of shape (L, 3, P)
-        How the lines of the labelled relations follow from theta.
-    priors : Priors
-    start : Modes, optional
-        Where to begin; at the priors' means by default.
-    """
+    """Walk to the mode under every prior; a step is halved until its objective does not rise."""
     count = len(priors.mean)
     zero = np.zeros((count, len(labels.relations), 3))
     theta, u = (priors.mean, zero) if start is None else start.point[:2]
@@ -179,19 +169,7 @@ def fit_prior(pool: PreparedPool, annotations: Annotations, prior: Priors, freed
     """Return the posterior of all lines under one prior, whose widths are estimated along with the lines.
 
     How much relations differ (tau): empirical Bayes. How wide the prior of the intercept ("one") is: one step of the EM
-    algorithm of Student's t. Both in turn with the search for the mode.
-
-    Parameters
-    ----------
-    pool : PreparedPool
-        The pool that the annotations refer to.
-    annotations : Annotations
-        What is known of it; may be empty.
-    prior : Priors
-        A single one.
-    freedom : float
-        Degrees of freedom of Student's t, which is the prior of the intercept: labels that contradict it widen it.
-        Infinite for a Gaussian.
+    algorithm of Student's t, with ``freedom`` degrees of freedom. Both in turn with the search for the mode.
     """
     labels, whole = LabelTable.of(pool, annotations), design(pool, prior.names)
     now, modes = prior, None

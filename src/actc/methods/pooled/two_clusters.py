@@ -32,21 +32,8 @@ def find_valleys(
 ) -> tuple[FloatArray, FloatArray]:
     """Find the valley of each relation.
 
-    Parameters
-    ----------
-    grouped : float array of shape (N,)
-        Scores by relation, rising in each.
-    ascending : float array of shape (N,)
-        All scores, rising.
-    starts, counts : int arrays of shape (R + 1,)
-        Where each relation begins in ``grouped``, and how many scores it has.
-
-    Returns
-    -------
-    places : float array of shape (3, R + 1)
-        The scores of the lower cluster, of the valley and of the upper cluster.
-    clear : float array of shape (R + 1,)
-        How clear the valley is, 0 ... 1.
+    ``grouped`` has the scores by relation, rising in each; ``ascending`` all scores, rising. Returns the scores of the
+    lower cluster, the valley and the upper cluster, shape (3, R + 1), and how clear each valley is, 0 ... 1.
     """
     within_unit = ascending[0] >= 0 and ascending[-1] <= 1
     scale = max(abs(ascending[0]), abs(ascending[-1]), 1e-300)  # squares must not overflow
