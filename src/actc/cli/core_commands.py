@@ -17,7 +17,6 @@ from actc.cli.parts import (
     constraint_options,
     engine_option,
     guarantee_options,
-    import_from_here,
     is_overwriting,
     method_option,
     progress_bar,
@@ -42,7 +41,7 @@ def demo_command(out: Path, repeats: int) -> None:
 
 
 @command("methods", "actc methods", "actc methods actc-lr-rndm")
-@click.argument("name", required=False, callback=import_from_here)
+@click.argument("name", required=False)
 def methods_command(name: str | None) -> None:
     """List every method with one line on what it is; or the options of the method NAME."""
     from actc.cli.show import print_method, print_methods
@@ -133,7 +132,6 @@ def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, engi
     "--method",
     "methods",
     multiple=True,
-    callback=import_from_here,
     help="A method, with options if wanted; repeatable. [default: all]",
 )
 @click.option(
@@ -190,7 +188,6 @@ def bench_command(
     "--method",
     "methods",
     multiple=True,
-    callback=import_from_here,
     help="A further method to set beside the paper's; repeatable.",
 )
 @click.option("--repeats", default=100, show_default=True, help="How often to draw anew.")

@@ -19,7 +19,6 @@ from actc.cli.parts import (
     command,
     engine_option,
     graph_option,
-    import_from_here,
     key_option,
     progress_bar,
     read_engine,
@@ -218,7 +217,6 @@ def _option(one: Field[Any], goal: Goal) -> Callable[..., Any]:
         default=default,
         multiple=default == (),
         show_default=default not in (None, ()),
-        callback=import_from_here if one.name == "method" else None,
         help=text,
     )
 

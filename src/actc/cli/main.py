@@ -18,7 +18,7 @@ import click
 
 from actc import __version__
 from actc.cli import core_commands, graph_commands, session_commands  # noqa: F401 - each adds to COMMANDS
-from actc.cli.parts import COMMANDS, Output, import_from_here, show_controls
+from actc.cli.parts import COMMANDS, Output, show_controls
 from actc.errors import ActcError, say_failure
 
 
@@ -135,7 +135,7 @@ def _allow_method(context: click.Context, option: click.Parameter, name: str | N
     if name is not None:
         from actc.methods.named import find_method
 
-        find_method(import_from_here(context, option, name))
+        find_method(name)
 
 
 JOBS = {

@@ -114,18 +114,7 @@ def command(
     return make
 
 
-def import_from_here(context: click.Context, option: click.Parameter, given: Any) -> Any:
-    """Look for code of the user's own, module:name, in the working folder: for this option's sake, and no other."""
-    from actc.methods.named import names_module, search_here
-
-    if any(names_module(text) for text in ([given] if isinstance(given, str) else given or ())):
-        search_here()
-    return given
-
-
-method_option = click.option(
-    "--method", default="pooled", show_default=True, callback=import_from_here, help="See: actc methods."
-)
+method_option = click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
 base_option = click.option(
     "--base",
     multiple=True,

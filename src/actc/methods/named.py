@@ -129,12 +129,15 @@ def thresholds_of(fit: Fit) -> Thresholds:
 def find_method(text: str | Method) -> Method:
     """Return a method by name, with options (``actc-lr-rndm:n=50,soft=true``) or from a module (``module:name``).
 
-    This imports the module. A name that stands in a file is one for :func:`named_method`, which imports nothing.
+    This imports the module, from the working folder if it is nowhere else. A name that stands in a file is one for
+    :func:`named_method`, which imports nothing.
     """
     if not isinstance(text, str):
         return _check_method(text, repr(text))
     if not names_module(text):
         return named_method(text)
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
     module, _, attribute = text.partition(":")
     _IMPORTED[text] = _check_method(import_named(module, attribute, f"the method {text}"), text)
     return _IMPORTED[text]
@@ -169,18 +172,6 @@ def imported_name(text: str) -> list[str]:
     return [text] if text in _IMPORTED else []
 
 
-def search_here() -> None:
-    """Let modules that the user names be found in the working folder too, after all other places."""
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
-
-
-def import_here(text: str) -> None:
-    """Import a method of the user's own in a process that got its name, from the working folder too."""
-    search_here()
-    find_method(text)
-
-
 def _with_options(name: str, method: Any, rest: str) -> Method:
     choices = {field.name: getattr(method, field.name) for field in fields(method) if field.name != "summary"}
     changes = {}
@@ -208,9 +199,11 @@ def explain_options(method: Any) -> dict[str, tuple[str, str]]:
     if not is_dataclass(method):
         return {}
     text = inspect.getdoc(type(method)) or ""
-    found = re.findall(r"^(\w[\w, ]*) : .*\n((?:    .*(?:\n|$))+)", text, re.MULTILINE)
-    meanings = {name: " ".join(text.split()).replace("``", "") for names, text in found for name in names.split(", ")}
-    return {name: (str(value).lower(), meanings.get(name, "")) for name, value in describe_options(method).items()}
+    meanings = dict(re.findall(r"^(\w+) : .*\n((?:    .*(?:\n|$))+)", text, re.MULTILINE))
+    return {
+        name: (str(value).lower(), " ".join(meanings.get(name, "").split()).replace("``", ""))
+        for name, value in describe_options(method).items()
+    }
 
 
 def describe_options(method: Any) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from actc.decide.decision_table import DECISIONS, decision_columns, write_decisi
 from actc.decide.list_test import Demand
 from actc.decide.pick import pick_next
 from actc.errors import ActcError, FileError, OptionError, SessionError
-from actc.methods.named import import_here, imported_name
+from actc.methods.named import find_method, imported_name
 from actc.session.cards import plain, sentence
 from actc.session.cases import open_case, parts_of, words_of
 from actc.session.lease_queue import Task
@@ -208,7 +208,7 @@ def make_file(session: Session, name: str) -> bytes:
 def main(folder: str, name: str, out: str, method: str | None = None) -> None:
     """Make one file; an error is one sentence on standard error."""
     if method is not None:
-        import_here(method)
+        find_method(method)
     try:
         with open_session(folder) as session:
             MAKERS[name](session, Path(out))

@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from actc.errors import ActcError, say_failure
-from actc.methods.named import import_here, imported_name
+from actc.methods.named import find_method, imported_name
 from actc.session.session import FAILURE, Session
 
 GOODBYE_SECONDS = 2.0
@@ -114,7 +114,7 @@ def _plan_for_ever(folder: Path, method: str | None) -> None:
     from actc.session.plan import Planner
 
     if method is not None:
-        import_here(method)
+        find_method(method)
     session = Session(folder, synced=False)
     planner = AuditPlanner(session) if session.settings.is_audit else Planner(session)
     while True:
