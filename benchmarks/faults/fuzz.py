@@ -94,6 +94,8 @@ def draw_call(name: str, chance: random.Random) -> list[str]:
             words.append(_value(option, chance))
     if name == "annotate" and "--terminal" not in words and chance.random() < 0.7:
         words.append("--terminal")
+    if name == "paper":  # else it runs for half an hour
+        words += ["--from", "rows.csv"]
     if OVERWRITE in commands.commands[name].shared and chance.random() < 0.6:
         words.append("--overwrite")
     return [*words, "--quiet"]

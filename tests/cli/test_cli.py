@@ -220,3 +220,51 @@ def test_the_version_comes_with_every_extra_and_what_is_installed_of_it():
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert {line.split(":")[0].strip() for line in lines[1:]} == set(wanted) - {"dev"}
     assert f"  plots: matplotlib {version('matplotlib')}" in lines
+
+
+def test_labels_with_head_and_tail_swapped_are_told_so(folder, tmp_path):
+    pool, labels = make_pool()
+    table = columns(pool, labels)
+    names = {"head": table["tail"], "relation": table["relation"], "tail": table["head"], "label": table["label"]}
+    write_triples(tmp_path / "swapped.tsv", {name: column[:20] for name, column in names.items()})
+    result = actc(
+        "calibrate", folder / "scores.tsv", "--labels", tmp_path / "swapped.tsv", "--out", tmp_path / "t.json"
+    )
+    assert refused(result, "head and tail are the other way round")
+
+
+def test_a_hard_constraint_on_a_misspelt_relation_does_not_pass_in_silence(folder, tmp_path):
+    relation = make_pool()[0].relation_names[0]
+    row = f"functional\t{relation}x\t\t3\t1.0\tme\thard\n"
+    (tmp_path / "constraints.tsv").write_text("kind\trelation\tother\tcases\tshare\tsource\tuse\n" + row)
+    rules = ("--constraints", tmp_path / "constraints.tsv")
+    made = ("--labels", folder / "labels.tsv", "--out", tmp_path / "t.json")
+    for words in (
+        ("calibrate", folder / "scores.tsv", *made, *rules),
+        ("decide", tmp_path / "t.json", folder / "scores.tsv", *rules, "--out", tmp_path / "a.tsv"),
+        ("start", tmp_path / "s", folder / "scores.tsv", "--graph", folder / "labels.tsv", *rules),
+    ):
+        result = actc(*words)
+        assert result.returncode == 0, result.stderr
+        assert f"Did you mean '{relation}'?" in result.stderr, words
+
+
+@pytest.mark.parametrize(
+    "words", ["start new scores.tsv", "complete scores.tsv --out new", "check scores.tsv --out new"]
+)
+def test_a_budget_below_nothing_says_what_a_budget_is(words, folder):
+    assert refused(actc(*words.split(), "--budget", "-3", cwd=folder), "how many")
+
+
+def test_an_error_in_a_folder_of_parts_names_the_file_and_the_line(folder, tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "0.tsv").write_text("a\tr\tb\t0.5\n")
+    (tmp_path / "parts" / "1.tsv").write_text("c\tr\td\t0.5\ne\tr\tf\toops\n")
+    actc("calibrate", folder / "scores.tsv", "--labels", folder / "labels.tsv", "--out", tmp_path / "t.json")
+    for words in (
+        ("calibrate", tmp_path / "parts", "--out", tmp_path / "u.json"),
+        ("decide", tmp_path / "t.json", tmp_path / "parts", "--out", tmp_path / "a.tsv"),
+        ("start", tmp_path / "s", tmp_path / "parts"),
+        ("audit", tmp_path / "parts", "--out", tmp_path / "d.tsv"),
+    ):
+        assert refused(actc(*words), f"{tmp_path}/parts/1.tsv, line 2: "), words

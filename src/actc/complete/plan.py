@@ -92,7 +92,9 @@ class RunConfig:
         if self.out.exists() and not self.out.is_dir():
             raise OptionError(f"--out: {self.out} is a file; give the name of a folder.")
         if self.budget < 0:
-            raise OptionError(f"--budget: {self.budget} answers cannot be asked for; give 0 to ask nobody.")
+            raise OptionError(
+                f"--budget: how many new answers to ask for; 0 asks nobody, and {self.budget} is not possible."
+            )
         if self.precision is not None:
             self._demand(self.precision)  # refuses what cannot be guaranteed
         if self.best is not None and self.best < 1:

@@ -417,6 +417,9 @@ class Answers(Provenance):
             lines = [self.describe_unused(pool, graph)]
         else:
             why = self._explain_unused(pool, graph)
+            swapped = replace(self.triples, heads=self.triples.tails, tails=self.triples.heads)
+            if pool.contains(swapped).mean() > 0.5:
+                why = "head and tail are the other way round; swap the two columns"
             raise TableError(
                 f"{source}: none of its {len(self):,} answers is about the {len(pool):,} candidates: {why}."
             )

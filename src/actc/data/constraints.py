@@ -7,7 +7,10 @@ against) or ``no``.
 from __future__ import annotations
 
 import csv
+import logging
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -18,6 +21,7 @@ from actc.data.files import open_text, write_csv
 from actc.data.triples import BoolArray, FloatArray
 from actc.errors import FileError, check_choice
 
+LOG = logging.getLogger("actc")
 KINDS = {
     "functional": "a head has at most one tail of the relation",
     "inverse-functional": "a tail has at most one head of the relation",
@@ -121,6 +125,15 @@ class Constraints:
         """The relations that they speak of: triples of any other are decided by themselves."""
         plain = [one.relation for one in self.each if one.kind != "disjoint"]
         return sorted({*plain, *(one.other for one in self.of("not-both", "inverse"))})
+
+    def warn_of_unknown(self, known: Iterable[str], where: str) -> None:
+        """Print, through the logger ``actc``, which relations of hard constraints are none of those that are known."""
+        hard = Constraints(tuple(one for one in self.each if one.use == "hard")).relations
+        names = sorted(set(known))
+        for name in [name for name in hard if name not in names][:3]:
+            near = get_close_matches(name, names, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            LOG.warning("A hard constraint is about the relation %r, which is not in %s.%s", name, where, hint)
 
     @cached_property
     def rho(self) -> FloatArray:

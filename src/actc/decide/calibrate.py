@@ -92,6 +92,9 @@ def calibrate(
         LOG.warning("%s: %s", source, note)
     annotations = _annotate(pool, answers, picks, demand)
     rules = Constraints.read(constraints) if isinstance(constraints, PathLike) else constraints or Constraints()
+    rules.warn_of_unknown(
+        (*pool.relation_names, *(there.relation_names if there else ())), "the candidates or the graph"
+    )
     case = Case(pool, annotations, facts, method, demand=demand, constraints=rules, facts=there)
     calibration = describe_calibration(case, sources)
     if out is not None:

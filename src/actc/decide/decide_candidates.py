@@ -96,6 +96,7 @@ def decide_candidates(
     if master is not None and engine != "spark":
         raise OptionError(f"A master ({master}) goes with the engine spark only, not with {engine}.")
     used = Constraints() if constraints is None else constraints.used
+    used.warn_of_unknown(thresholds.relation_names, "the thresholds file")
     graph = graph if len(used) else None
     plan = DecisionPlan(thresholds, curves, exceptions, keep_all, best_only, parse_memory(memory), master, used)
     paths = [candidates] if isinstance(candidates, str | Path) else list(candidates)

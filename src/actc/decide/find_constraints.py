@@ -76,7 +76,10 @@ def constraints_from(named: str | Path | None, graph: str | Path | Graph | None,
         return Constraints()
     if graph is None:
         return Constraints.read(named)
-    return find_constraints(graph, None if str(named) == LEARNT else named, learn=str(named) == LEARNT, base=base)
+    facts = graph if isinstance(graph, Graph) else read_graph(graph, base=base)
+    found = find_constraints(facts, None if str(named) == LEARNT else named, learn=str(named) == LEARNT, base=base)
+    found.warn_of_unknown(facts.relation_names, "the graph")
+    return found
 
 
 def learn_constraints(graph: Graph) -> Constraints:

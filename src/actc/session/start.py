@@ -154,8 +154,8 @@ def create_session(
             used = constraints if isinstance(constraints, Constraints) else constraints_from(constraints, graph)
             used.used.write(made / "constraints.tsv")
             facts = read_graph(graph) if facts is None and graph is not None else facts
-            if facts is not None:
-                contradicted = facts.take(relation_mask(facts, used.used.relations))
+            contradicted = None if facts is None else facts.take(relation_mask(facts, used.used.relations))
+            if contradicted:
                 write_triples(made / "facts.parquet", contradicted.columns())
         if people is not None:
             _take_people(session, Path(people))
