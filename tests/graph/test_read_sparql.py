@@ -373,7 +373,15 @@ def test_people_see_the_store_s_names_and_the_same_command_goes_on_when_they_hav
         while tasks := session.ask(ada, 1):
             session.record(ada, [Judgement("true", tasks[0].triple, str(tasks[0].triple))])
         session.close()
+        second = CliRunner().invoke(commands, [*words[:-4], "--budget", "0", "--out", "alone"])
+        assert f"Next: actc complete {words[1]} --graph {GRAPH} " in second.output
         second = CliRunner().invoke(commands, words)
     assert second.exit_code == 0, second.output + str(second.exception)
     assert (tmp_path / "better" / "accepted.tsv").exists()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["better", "better.graph.nt", "graph.nt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "alone",
+        "alone.graph.nt",
+        "better",
+        "better.graph.nt",
+        "graph.nt",
+    ]

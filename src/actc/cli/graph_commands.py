@@ -39,6 +39,9 @@ def takes_graph(command: Callable[..., Any]) -> Callable[..., Any]:
         from actc.graph.client import Store, is_store
 
         if is_store(graph):
+            if "oracle" in options:  # of a run, which says what to do next
+                named = [word for iri in graphs for word in ("--graph", iri)]
+                options["store"] = (graph, *named, *(["--key-from", key_from] if key_from else []))
             with _fetch(Store.of(graph, key_from), graphs, out) as path:
                 return command(graph=path, out=out, **options)
         for name in (name for name, value in (("--graph", graphs), ("--key-from", key_from)) if value):
@@ -113,7 +116,7 @@ def candidates_command(graph: Path, model: Path | None, out: Path, **options: An
     with progress_bar("Questions" if model else "Rules", late=True) as advance:
         proposed = propose_candidates(graph, out, model=model, progress=advance, **options)
     scored = "; their scores are log-odds, for --method pooled-evidence" if options["evidence"] else ""
-    _print(*proposed.notes, f"{out}: {proposed.candidates} candidates{scored}.")
+    _print(*proposed.notes, f"{out}: {proposed.candidates:,} candidates{scored}.")
 
 
 @command(
@@ -152,8 +155,8 @@ def evidence_command(graph: Path, candidates: Path, out: Path, engine: str, **op
             graph, candidates, out, progress=lambda done, total, name: advance(1, 2 * total), overwrite=True, **options
         )
     unknown = "how many of them are true is unknown before any answer"
-    learnt = f"learnt from {added.scorer.model.holdout} holdout facts"
-    _print(*added.notes, f"{out}: {len(added.candidates)} candidates; {unknown}; {learnt}.")
+    learnt = f"learnt from {added.scorer.model.holdout:,} holdout facts"
+    _print(*added.notes, f"{out}: {len(added.candidates):,} candidates; {unknown}; {learnt}.")
 
 
 @command(
@@ -283,7 +286,7 @@ def convert_command(graph: Path, out: Path, **options: Any) -> None:
 
     claim_output(out, inputs=(graph,))
     found = convert_graph(graph, out, **options)
-    sizes = f"{len(found)} triples, {len(found.entity_names)} entities, {len(found.relation_names)} relations"
+    sizes = f"{len(found):,} triples, {len(found.entity_names):,} entities, {len(found.relation_names):,} relations"
     _print(*found.notes, f"{out}: {sizes}.")
 
 

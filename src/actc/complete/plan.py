@@ -35,6 +35,7 @@ class RunConfig:
     graph: Path
     out: Path
     goal: Goal = "missing"
+    store: tuple[str, ...] = ()  # how the command line named the store that the graph was read from
     model: Path | None = _option(None, "A folder that PyKEEN wrote: its model proposes beside the rules.")
     candidates: Path | None = _option(
         None, "Facts in question; only these are decided. [default: what rules and the model propose]"
@@ -190,7 +191,7 @@ class RunConfig:
 
     def command(self, budget: int | None = None, *more: str) -> str:
         """Return the command line that asks for the same, with another budget if one is given, and more words."""
-        words = ["actc", "check" if self.goal == "wrong" else "complete", str(self.graph)]
+        words = ["actc", "check" if self.goal == "wrong" else "complete", *(self.store or (str(self.graph),))]
         for one in options_of(self.goal):
             value = budget if one.name == "budget" and budget is not None else getattr(self, one.name)
             if value != default_of(one, self.goal) and one.name not in ONE_TIME:

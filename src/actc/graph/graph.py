@@ -62,7 +62,7 @@ class Graph(Triples):
 
 def note_repeats(count: int) -> tuple[str, ...]:
     """Describe how many triples were there again."""
-    return (f"{count} repeated triples are kept once.",) if count else ()
+    return (f"{count:,} repeated triples are kept once.",) if count else ()
 
 
 def encode(

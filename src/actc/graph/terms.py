@@ -154,9 +154,9 @@ def note_terms(graph: Graph) -> Graph:
     touched, ending = int((blank[graph.heads] | blank[graph.tails]).sum()), int(literal[graph.tails].sum())
     notes = list(graph.notes)
     if touched:
-        notes.append(f"{touched} triples have a blank node, kept under its label, which holds in this file only.")
+        notes.append(f"{touched:,} triples have a blank node, kept under its label, which holds in this file only.")
     if ending:
-        notes.append(f"{ending} triples end in a literal, kept as N-Triples writes it.")
+        notes.append(f"{ending:,} triples end in a literal, kept as N-Triples writes it.")
     return replace(graph, notes=tuple(notes))
 
 
@@ -167,7 +167,7 @@ def without_literals(graph: Graph) -> Graph:
         return graph
     kept = graph.take(~ending).with_used_names()
     notes = [note for note in graph.notes if "end in a literal" not in note]
-    notes.append(f"{int(ending.sum())} triples that end in a literal are left out.")
+    notes.append(f"{int(ending.sum()):,} triples that end in a literal are left out.")
     return replace(kept, notes=tuple(notes))
 
 
