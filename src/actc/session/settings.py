@@ -93,8 +93,8 @@ class Settings:
             value = getattr(self, field.name)
             if not (isinstance(value, _KINDS[field.type]) and (field.type == "bool") == isinstance(value, bool)):
                 raise OptionError(f"{field.name} is of the kind {field.type}, not {value!r}.")
-        if self.budget < 1:
-            raise OptionError(f"--budget: how many answers people shall give, at least 1, not {self.budget}.")
+        if not 1 <= self.budget < 2**31:
+            raise OptionError(f"--budget: how many answers people shall give, from 1 on, not {self.budget}.")
         if self.seed < 0:
             raise OptionError(f"The seed must be at least 0, not {self.seed}.")
         if not 0 <= self.overlap <= 1:
