@@ -28,7 +28,7 @@ def fit_on_random(pool, labels, count: int, seed: int = 0):
     """Return the posterior of a pooled fit on a random draw, and the draw."""
     rows = np.random.default_rng(seed).permutation(len(pool))[:count]
     annotations = Annotations(rows, labels[rows]).drawn_at_random(pool)
-    return METHODS["pooled-rndm"].fit(pool, annotations).draws, annotations
+    return METHODS["pooled-rndm"].fit(pool, annotations).posterior, annotations
 
 
 def answers_by(heads, relations, tails, labels, who, probability):

@@ -181,10 +181,10 @@ def test_a_method_that_takes_log_odds_says_so_of_a_model_s_own_scores_by_every_d
         door(weighed)
         assert not caplog.messages
         door(POOL)
-        assert len([one for one in caplog.messages if "takes scores as log-odds" in one]) == 1
+        assert len([one for one in caplog.messages if "reads scores as log-odds" in one]) == 1
     caplog.clear()
     create_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled-evidence")).close()
-    assert len([one for one in caplog.messages if "takes scores as log-odds" in one]) == 1
+    assert len([one for one in caplog.messages if "reads scores as log-odds" in one]) == 1
 
 
 def test_rivals_in_frames_files_and_sessions(rivals, tmp_path):

@@ -40,7 +40,7 @@ def select_highest(pool, annotations, count, random, estimate):
 
 @pytest.fixture
 def highest(monkeypatch):
-    monkeypatch.setitem(SELECTORS, "highest", Selector(select_highest, WHY, by_chance=False))
+    monkeypatch.setitem(SELECTORS, "highest", Selector(select_highest, WHY, is_random=False))
     return "actc-lr-rndm:selector=highest"
 
 

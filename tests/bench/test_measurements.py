@@ -123,7 +123,7 @@ def test_a_method_without_chance_is_compared_with_every_repeat():
 
 def test_two_methods_without_chance_are_compared_without_a_claim():
     comparison = compare_methods(make_results(0.3, repeats=1), "new", "old")
-    assert not comparison.has_chance
+    assert not comparison.is_random
     assert comparison.average.lower == comparison.average.upper == pytest.approx(comparison.average.mean)
 
 

@@ -76,7 +76,7 @@ def test_where_a_set_is_judged_whole_its_checks_are_drawn_from_the_pool():
     best = np.argsort(-np.where(pool.relations == 0, pool.scores, -np.inf))[:5]
     answers = Annotations(best, labels[best])
     picks = pick_expected_gain(
-        Pooled().fit(pool, answers).draws, answers, 40, np.random.default_rng(0), np.array([5, 0])
+        Pooled().fit(pool, answers).posterior, answers, 40, np.random.default_rng(0), np.array([5, 0])
     )
     assert {*picks.sampling_frame} == {"", "rejected", "pool"}
     assert {*picks.selection[picks.sampling_frame == "pool"]} == {"random"}

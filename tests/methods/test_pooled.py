@@ -172,7 +172,7 @@ def test_the_scale_and_the_zero_of_the_scores_change_no_decision_and_no_probabil
     scores, relations, annotations = drawn
     factor, zero = transform
     plain, moved = make_pool(scores - 10, relations), make_pool(scores * factor + zero, relations)
-    one, two = (Pooled().fit(pool, annotations).draws for pool in (plain, moved))
+    one, two = (Pooled().fit(pool, annotations).posterior for pool in (plain, moved))
     np.testing.assert_array_equal(decisions(one, plain), decisions(two, moved))
     np.testing.assert_allclose(
         one.probabilities(one.pool.x, one.pool.relations), two.probabilities(two.pool.x, two.pool.relations), atol=1e-6
@@ -203,8 +203,8 @@ def test_the_order_of_rows_and_of_judging_moves_no_threshold(drawn, version, shu
     judged = list(range(len(annotations)))
     shuffler.shuffle(judged)
     moved = Annotations(np.argsort(order)[annotations.rows[judged]].astype(int), annotations.labels[judged])
-    one = Pooled(reads=version).fit(make_pool(scores, relations), annotations).draws
-    two = Pooled(reads=version).fit(make_pool(scores[order], relations[order]), moved).draws
+    one = Pooled(reads=version).fit(make_pool(scores, relations), annotations).posterior
+    two = Pooled(reads=version).fit(make_pool(scores[order], relations[order]), moved).posterior
     np.testing.assert_allclose(find_cuts(one), find_cuts(two), atol=1e-9)
 
 
@@ -214,7 +214,7 @@ def test_relabelled_relations_permute_the_thresholds(drawn, version, new_code) -
     scores, relations, annotations = drawn
     renamed = np.array(new_code)[relations]
     one, two = make_pool(scores, relations), make_pool(scores, renamed)
-    cuts = [find_cuts(Pooled(reads=version).fit(pool, annotations).draws) for pool in (one, two)]
+    cuts = [find_cuts(Pooled(reads=version).fit(pool, annotations).posterior) for pool in (one, two)]
     np.testing.assert_allclose(cuts[0][one.relations], cuts[1][two.relations], atol=1e-9)
     assert cuts[0][-1] == pytest.approx(cuts[1][-1], abs=1e-9)
 
@@ -258,7 +258,7 @@ def test_degenerate_pools_give_finite_probabilities_and_a_decision(name, labels,
 def test_a_pick_is_new_and_inside_the_pool_until_the_pool_is_empty(drawn, version, count, seed) -> None:
     scores, relations, annotations = drawn
     pool = make_pool(scores, relations)
-    posterior = Pooled(reads=version).fit(pool, annotations).draws
+    posterior = Pooled(reads=version).fit(pool, annotations).posterior
     accepted = np.bincount(pool.relations[decisions(posterior, pool)], minlength=len(pool.relation_names))
     picks = pick_expected_gain(posterior, annotations, count, np.random.default_rng(seed), accepted)
     rows = picks.rows
@@ -273,9 +273,9 @@ def test_a_pick_says_what_an_answer_there_is_expected_to_bring() -> None:
     fitted = Pooled().fit(pool, Annotations(np.arange(20), labels[:20]))
     picks = fitted.pick(60, np.random.default_rng(0))
     said = [float(found.group()) for reason in picks.reasons if (found := re.search(r"[0-9.]+(?= other)", reason))]
-    rows, pool = picks.rows[picks.selection == "gain"], fitted.draws.pool
+    rows, pool = picks.rows[picks.selection == "gain"], fitted.posterior.pool
     points = [point_of(pool, row) for row in rows.tolist()]
-    gains = ExpectedGains(fitted.draws).gains[tuple(np.transpose(points))]
+    gains = ExpectedGains(fitted.posterior).gains[tuple(np.transpose(points))]
     np.testing.assert_allclose(said, gains[gains >= 0.05], atol=0.05 + 1e-9)
     assert len(said) > 0
 

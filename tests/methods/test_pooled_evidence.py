@@ -79,7 +79,7 @@ def test_where_answers_moved_weights_no_threshold_is_given_and_the_calibrator_he
     answers = Annotations(np.arange(30), cell.valid_labels[:30])
     calibrator = Calibrator("pooled-evidence").fit(cell.with_evidence.valid, answers)
     assert calibrator.thresholds_ is None
-    with pytest.raises(OptionError, match="No threshold on the score says what this fit accepts"):
+    with pytest.raises(OptionError, match="No threshold on the score decides as this fit does"):
         thresholds_of(calibrator.fit_)
     accepted = calibrator.predict(cell.with_evidence.test)
     assert accepted.tolist() == (calibrator.predict_proba(cell.with_evidence.test)[:, 1] >= 0.5).tolist()

@@ -32,7 +32,7 @@ def test_a_selector_never_repeats(name, steps, seed):
 @pytest.mark.parametrize("name", SELECTORS)
 def test_a_selector_says_truly_whether_chance_plays_a_part(name, pool):
     first, second = (select(name, pool, Annotations(), 10, seed).tolist() for seed in (1, 2))
-    assert (first != second) == SELECTORS[name].by_chance
+    assert (first != second) == SELECTORS[name].is_random
 
 
 def test_picks_carry_how_they_were_chosen(pool):

@@ -1,12 +1,12 @@
-"""What an experiment found, ready to be averaged: the tidy rows folded into one array per method and cell.
+"""The rows of an experiment, ready to be averaged: the tidy rows folded into one array per method and cell.
 
 Two standard errors can stand behind an average over budgets, and they answer different questions:
 
 * **over repeats**: had other triples been drawn for annotation, how far would the average move? Each repeat
   grows one set of annotations through all budgets, so its budgets are averaged first and the repeats
   compared after;
-* **over budgets**: how much do the budgets' own means differ? This is the paper's plus-minus, and says
-  nothing of luck: it stays the same however often the experiment is repeated.
+* **over budgets**: how much do the budgets' own means differ? This is the paper's plus-minus, and does
+  not measure chance: it stays the same however often the experiment is repeated.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Comparison(NamedTuple):
     by_cell: dict[tuple[str, str], Difference]  # mean over the budgets, cell by cell
     # false where neither method draws anything at random: the differences are facts about these cells, their intervals
     # are empty, and nothing follows for other draws
-    has_chance: bool
+    is_random: bool
 
 
 def compare_methods(
@@ -164,7 +164,7 @@ def compare_methods(
             f"{first} and {second} have {' or '.join(map(str, sorted(counts)))} repeats; "
             "paired methods need the same repeats in every cell."
         )
-    # A method without chance has one repeat, which stands beside every repeat of the other.
+    # A method that is not random has one repeat, which stands beside every repeat of the other.
     pairs = np.array(np.broadcast_arrays(*(a - b for a, b in zip(one, other, strict=True))))  # (cells, B, repeats)
     repeats, tail = pairs.shape[2], (1.0 - confidence) / 2.0
     drawn = np.random.default_rng(0).multinomial(repeats, np.full(repeats, 1.0 / repeats), size=resamples)

@@ -84,7 +84,7 @@ class Conditions:
 class Chunk(NamedTuple):
     """Some repeats of one method in one cell: ``start`` up to, but without, ``stop``.
 
-    The rows of a method without chance are written ``copies`` times, as if it had been repeated.
+    The rows of a method that is not random are written ``copies`` times, as if it had been repeated.
     """
 
     run: Run
@@ -105,7 +105,7 @@ class Experiment:
     sources: Sequence[Cell | CellFolder]  # where the cells come from; no two have the same data set and model
     repeats: Mapping[Run, int]  # what is run, in this order, and how often
     conditions: Conditions
-    copied: bool = False  # whether the rows of a method without chance are written once for every repeat
+    copied: bool = False  # whether the rows of a method that is not random are written once for every repeat
 
     def __post_init__(self) -> None:
         for repeats in self.repeats.values():
@@ -119,11 +119,11 @@ class Experiment:
 
     @cached_property
     def chunks(self) -> list[Chunk]:
-        """The work, cut up; a method without chance needs only one repeat."""
+        """The work, cut up; a method that is not random needs only one repeat."""
         return [
             Chunk(run, start, min(start + REPEATS_IN_CHUNK, needed), repeats if self.copied and certain else 1)
             for run, repeats in self.repeats.items()
-            for certain in [not self.methods[run.method].by_chance]
+            for certain in [not self.methods[run.method].is_random]
             for needed in [1 if certain else repeats]
             for start in range(0, needed, REPEATS_IN_CHUNK)
         ]

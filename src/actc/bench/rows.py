@@ -25,7 +25,7 @@ class Row(NamedTuple):
     """One measurement; accuracy, F1 and further metrics in 0...1 on the test triples.
 
     ``seconds`` is the time to select and calibrate, all budgets of a repeat sharing it evenly. ``further`` holds the
-    metrics that were asked for beside accuracy and F1; in a file each has a column, after the others.
+    metrics beside accuracy and F1; in a file each has a column, after the others.
     """
 
     dataset: str

@@ -492,7 +492,7 @@ class Case:
         answers, method = self.annotations, self.found_method
         triples, p = self.pool.take(answers.rows), np.full(len(answers), 0.5)
         folds = np.random.default_rng(0).permutation(len(answers)) % FOLDS
-        few = self.fit.draws is None and len(answers) < 2 * FOLDS  # a method that needs answers
+        few = self.fit.posterior is None and len(answers) < 2 * FOLDS  # a method that needs answers
         for fold in np.unique(folds).tolist():
             mine = folds == fold
             fit = self.fit if few else method.fit(self.pool, answers.take(~mine), self.known)

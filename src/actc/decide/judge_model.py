@@ -174,8 +174,8 @@ class JudgeAdjustedFit:
         rows = self.answers.rows
         if not len(rows):
             return np.zeros(0)
-        if self.fit.draws is not None:
-            return _clipped_logit(moderate(*leave_one_out(self.fit.draws, self.answers)))
+        if self.fit.posterior is not None:
+            return _clipped_logit(moderate(*leave_one_out(self.fit.posterior, self.answers)))
         if len(rows) > MOST_FOLDED:
             return self._logits(self.fit, rows)
         found = np.zeros(len(rows))

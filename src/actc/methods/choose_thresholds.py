@@ -54,8 +54,7 @@ def choose_as_printed(pool: ScoredTriples, groups: Groups) -> FloatArray:
     best = np.maximum.reduceat(quality, starts)
     tried = np.where(quality == np.repeat(best, sizes), groups.order, np.iinfo(np.int64).max)
     earliest = np.flatnonzero(tried == np.repeat(np.minimum.reduceat(tried, starts), sizes))
-    found = groups.group[starts]
-    cuts[found] = np.where(best > 0, decision_sets.scores[earliest], 0.0)
+    cuts[groups.group[starts]] = np.where(best > 0, decision_sets.scores[earliest], 0.0)
     return cuts
 
 
@@ -64,7 +63,7 @@ def _group_starts(group: IntArray) -> IntArray:
 
 
 def _quality_of_cuts(decision_sets: DecisionSets, starts: IntArray, objective: str | Objective) -> FloatArray:
-    """Return what the objective says of a cut at each element; equal scores cannot be parted, so all get one value."""
+    """Return the objective of a cut at each element; a cut cannot separate equal scores, so they get one value."""
     if isinstance(objective, str):
         objective = choose("objective", objective, OBJECTIVES)
     scores, labels = decision_sets.scores, decision_sets.labels

@@ -34,26 +34,26 @@ LOG = logging.getLogger("actc")
 
 
 class Fit(Protocol):
-    """What a method makes of the answers on a pool: fitted once, asked often.
+    """What a method makes of the answers on a pool: fitted once, used often.
 
-    Each value is computed when it is first used, and kept: whoever only wants the next triples to judge does
-    not pay for intervals. What a method cannot say is None.
+    Each value is computed when it is first used: who only wants the next triples to judge does not wait for
+    intervals. What a method cannot compute is None.
     """
 
     @property
     def thresholds(self) -> Thresholds | None:
         """One cut per relation, in units of the pool's own scores, with an interval where the method knows one.
 
-        None where no cut says what :meth:`accepts` says: the method needs an answer first, or decides by more than the
-        score.
+        None where no cut decides as :meth:`accepts` does: the method needs an answer first, or decides by more than
+        the score.
         """
 
     def accepts(self, triples: ScoredTriples) -> BoolArray:
         """Return which triples are accepted, shape (M,); refused while the method needs an answer first."""
 
     @property
-    def draws(self) -> Posterior | None:
-        """What is possible, as far as the answers tell, to draw from; None if the method does not know its doubts."""
+    def posterior(self) -> Posterior | None:
+        """The posterior of all relations' curves; None if the method has none."""
 
     @property
     def gain(self) -> float | None:
@@ -87,12 +87,12 @@ class Method(Protocol):
         """A name in ``SELECTORS`` or a function; ``random`` means that an experiment's shared draws are used."""
 
     @property
-    def by_chance(self) -> bool:
-        """Whether chance plays a part in what it picks; if not, one repeat of an experiment is enough."""
+    def is_random(self) -> bool:
+        """Whether it picks at random; if not, one repeat of an experiment is enough."""
 
     @property
     def reads(self) -> str:
-        """What it reads beside the pool: ``known`` triples' scores, the graph's ``evidence``, or no more: ``pool``."""
+        """What it reads beside the pool: ``known`` triples' scores, the graph's ``evidence``, or nothing (``pool``)."""
 
     def batch(self, judged: int) -> int:
         """Return how many triples to judge before fitting again, when so many are judged."""
@@ -107,20 +107,20 @@ def finds_cuts(method: Method) -> bool:
 
 
 def warn_of_scores(method: Method, pool: ScoredTriples) -> None:
-    """Say, to the logger ``actc``, that a method takes a model's own scores as log-odds, where they look like such."""
+    """Warn where a method reads scores as log-odds that look like a model's own."""
     takes_log_odds = method.reads == "evidence" and not isinstance(pool, TriplesWithEvidence)
     if takes_log_odds and len(pool) and pool.scores.min() >= 0 and pool.scores.max() <= 1:
         LOG.warning(
-            "The method takes scores as log-odds, of which 0 is an even chance, but all of these lie between 0 and 1, "
-            "as a model's own do; weigh them first with `actc evidence`, or use the method pooled."
+            "The method reads scores as log-odds, of which 0 is a probability of one half, but all of these lie "
+            "between 0 and 1, as a model's own do. Score them first with `actc evidence`, or use the method pooled."
         )
 
 
 def thresholds_of(fit: Fit) -> Thresholds:
-    """Return the thresholds of a fit, for whoever writes or shows them; refuse one that decides by more than a cut."""
+    """Return the thresholds of a fit; refuse one that decides by more than the score."""
     if fit.thresholds is None:
         raise OptionError(
-            "No threshold on the score says what this fit accepts: answers moved the weights of the evidence. Ask "
+            "No threshold on the score decides as this fit does: answers moved the weights of the evidence. Use "
             "`fit.accepts`, or leave the weights as they are with pooled-evidence:move=false."
         )
     return fit.thresholds
@@ -146,7 +146,7 @@ def find_method(text: str | Method) -> Method:
 def named_method(text: str) -> Method:
     """Return a method by name, and import nothing: for names out of files, which strangers may have written.
 
-    One from a module is found if :func:`find_method` was asked for it before, by somebody who may name code.
+    One from a module is returned if :func:`find_method` imported it before, for somebody who may name code.
     """
     name, _, rest = text.partition(":")
     if name in METHODS:
@@ -217,29 +217,29 @@ def describe_options(method: Any) -> dict[str, Any]:
 def import_named(module: str, attribute: str, wanted: str) -> Any:
     """Import something out of a module; only for a name that the user gave, never for one out of a file."""
     try:
-        found = importlib.import_module(module)
+        imported = importlib.import_module(module)
     except (Exception, SystemExit) as error:  # whatever the module does when it is imported
         message = " ".join(f"{error}".split()) or type(error).__name__
         raise ActcError(f"The module {module!r} of {wanted} cannot be imported: {message}.") from error
-    if not hasattr(found, attribute):
+    if not hasattr(imported, attribute):
         raise ActcError(f"The module {module!r} has nothing called {attribute!r}.")
-    return getattr(found, attribute)
+    return getattr(imported, attribute)
 
 
-def _check_method(found: Any, name: str) -> Method:
-    if isinstance(found, type):
-        raise OptionError(f"{name} is a class, not a method; name an object of it, such as {found.__name__}().")
-    if not isinstance(found, Method):
-        missing = [word for word in vars(Method) if not (word.startswith("_") or hasattr(found, word))]
+def _check_method(method: Any, name: str) -> Method:
+    if isinstance(method, type):
+        raise OptionError(f"{name} is a class, not a method; name an object of it, such as {method.__name__}().")
+    if not isinstance(method, Method):
+        missing = [word for word in vars(Method) if not (word.startswith("_") or hasattr(method, word))]
         raise OptionError(
             f"{name} is no method: it has no {', '.join(missing)}. Build on actc.methods.named.SelectingMethod, "
             "as docs/how-to/own-method.md shows."
         )
-    return found
+    return method
 
 
 _IMPORTED: dict[str, Method] = {}
-"""What this process was asked to import, by its name."""
+"""The methods that this process imported, by name."""
 
 METHODS: dict[str, Method] = {
     "actc-lr-rndm": Actc("ACTC: random triples, logistic regression, best accuracy"),
@@ -257,11 +257,15 @@ METHODS: dict[str, Method] = {
     "localopt-acc-uni": LocalOpt("Baseline: one best cut among all annotations, by accuracy", uniform=True),
     "localopt-f1-uni": LocalOpt("Baseline: one best cut among all annotations, by F1", objective="f1", uniform=True),
     "globalopt-f1": GlobalOpt("Baseline: grid search, relation by relation, for the F1 over all annotations"),
-    "pooled": Pooled("Ours: one model over all relations, labels where they pay; works from zero labels on"),
+    "pooled": Pooled(
+        "Ours: one model over all relations, triples where a label changes most decisions; works without labels"
+    ),
     "pooled-rndm": Pooled("Ours: one model over all relations, random triples", "random"),
-    "pooled-known": Pooled("Ours: pooled, and the scores of known triples tell about relations", reads="known"),
+    "pooled-known": Pooled("Ours: pooled, with the scores of known triples", reads="known"),
     "pooled-known-rndm": Pooled("Ours: pooled, with known triples' scores, random triples", "random", reads="known"),
-    "pooled-evidence": Pooled("Ours: pooled, over log-odds by what the graph says of each candidate", reads="evidence"),
+    "pooled-evidence": Pooled(
+        "Ours: pooled, over log-odds by the graph's evidence for each candidate", reads="evidence"
+    ),
     "pooled-evidence-rndm": Pooled(
         "Ours: pooled, over log-odds by the graph's evidence, random triples", "random", reads="evidence"
     ),

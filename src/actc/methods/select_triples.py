@@ -37,8 +37,8 @@ class Selector(NamedTuple):
     select : callable
         Returns the rows of the next triples to judge.
     reason : str
-        Why a triple is asked, for the person who judges it.
-    by_chance : bool
+        Why a triple was selected, for the person who judges it.
+    is_random : bool
         Whether another random generator would select other triples.
     uniform : bool
         Whether every triple that nobody has judged is selected with the same probability.
@@ -48,15 +48,15 @@ class Selector(NamedTuple):
 
     select: SelectRows
     reason: str = "Chosen by the method's own rule."
-    by_chance: bool = True
+    is_random: bool = True
     uniform: bool = False
     summary: str = ""
 
 
 def find_selector(selector: str | SelectRows) -> Selector:
-    """Return the selector of that name; of a function nothing is known, so chance may play a part in it."""
-    found = choose("selector", selector, SELECTORS) if isinstance(selector, str) else selector
-    return found if isinstance(found, Selector) else Selector(found)
+    """Return the selector of that name; a function is taken to be random."""
+    chosen = choose("selector", selector, SELECTORS) if isinstance(selector, str) else selector
+    return chosen if isinstance(chosen, Selector) else Selector(chosen)
 
 
 def select_triples(
@@ -125,38 +125,38 @@ def _unjudged(pool: ScoredTriples, annotations: Annotations) -> IntArray:
 SELECTORS: dict[str, Selector] = {
     "random": Selector(
         select_random,
-        "Drawn at random: every candidate has the same chance to be checked.",
+        "Drawn at random: every candidate is checked with the same probability.",
         uniform=True,
         summary="Any triples, all with the same probability (ACTC_rndm).",
     ),
     "nearest-mean": Selector(
         take_smallest(lambda pool, *_: _squared_distance(pool)),
         "Its score is among those nearest to the mean of all scores.",
-        by_chance=False,
+        is_random=False,
         summary="The triples whose score is nearest to the mean score (ACTC_dens, as the paper's tables were made).",
     ),
     "farthest-mean": Selector(
         take_smallest(lambda pool, *_: -_squared_distance(pool)),
         "Its score is among those farthest from the mean of all scores.",
-        by_chance=False,
+        is_random=False,
         summary="The triples whose score is farthest from the mean score (ACTC_dens, Algorithm 2 as printed).",
     ),
     "uncertainty": Selector(
         take_smallest(lambda pool, _, estimate: np.abs(0.5 - estimate())),
         "The model is least sure about it.",
-        by_chance=False,
+        is_random=False,
         summary="The triples whose estimated probability is nearest to one half.",
     ),
     "density-weighted": Selector(
         take_smallest(
             lambda pool, _, estimate: np.abs(0.5 - estimate()) * (_squared_distance(pool) + np.var(pool.scores))
         ),
-        by_chance=False,
+        is_random=False,
         summary="The triples with the smallest uncertainty times summed squared distance, as in the authors' code.",
     ),
     "uncertainty-last-relation": Selector(
         take_smallest(_doubt_of_last_relation),
-        by_chance=False,
+        is_random=False,
         summary="The triples that one relation's classifier is least sure of, as in the authors' code.",
     ),
 }

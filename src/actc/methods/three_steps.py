@@ -40,7 +40,7 @@ class Squash:
         """Return cuts in units of the raw score that accept exactly the same triples of the (raw) pool.
 
         The inverse of the map is exact only up to rounding, and a cut is usually some triple's very score; so the
-        inverse is kept between the two neighbouring raw scores of the pool, above the one and up to the other.
+        inverse stays between the two neighbouring raw scores of the pool, above the one and up to the other.
         """
         raw = pool.scores[pool.by_score]
         squashed = sigmoid(raw - self.mean)
@@ -71,9 +71,9 @@ class SelectingMethod:
     reads: ClassVar[str] = "pool"
 
     @property
-    def by_chance(self) -> bool:
-        """Whether chance plays a part in what it selects."""
-        return find_selector(self.selector).by_chance
+    def is_random(self) -> bool:
+        """Whether it selects at random."""
+        return find_selector(self.selector).is_random
 
     def batch(self, judged: int) -> int:
         """Return how many triples to judge before asking again: as many as there are."""
@@ -101,7 +101,7 @@ class StepsFit:
     pool: ScoredTriples
     answers: Annotations
     squash: Squash | None
-    draws: ClassVar[None] = None
+    posterior: ClassVar[None] = None
     gain: ClassVar[None] = None
 
     @cached_property

@@ -283,13 +283,13 @@ def build_comparisons(results: Measurements, pairs: Sequence[tuple[str, str]], m
 def _comparison_row(comparison: Comparison) -> tuple[str, ...]:
     def show(difference: Difference) -> str:
         mean, lower, upper = (_format(value, "+.1f") for value in difference)
-        return f"{mean} [{lower}, {upper}]" if comparison.has_chance else mean
+        return f"{mean} [{lower}, {upper}]" if comparison.is_random else mean
 
     name = f"{label_method(comparison.first)} − {label_method(comparison.second)}"
     verdicts = [difference.verdict for difference in comparison.by_cell.values()]
     tally = "/".join(str(verdicts.count(verdict)) for verdict in ("win", "tie", "loss"))
     differences = map(show, (*comparison.by_budget.values(), comparison.average))
-    return (name, *differences, tally if comparison.has_chance else NOTHING)
+    return (name, *differences, tally if comparison.is_random else NOTHING)
 
 
 def _format(value: float | None, pattern: str = ".1f") -> str:

@@ -153,7 +153,7 @@ def _medians(grouped: FloatArray, starts: IntArray, counts: IntArray) -> FloatAr
 
 
 def _skewness(z: FloatArray, relations: IntArray, counts: IntArray) -> FloatArray:
-    """Return m3 / m2^1.5 of each relation, within -3 ... 3; 0 where it says nothing."""
+    """Return m3 / m2^1.5 of each relation, within -3 ... 3; 0 where there are too few."""
     size, safe = len(counts), np.maximum(counts, 1)
     mean = np.bincount(relations, z, minlength=size) / safe
     off = z - mean[relations]

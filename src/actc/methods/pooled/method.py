@@ -46,7 +46,7 @@ class Pooled:
         What the cuts should make best on the pool: ``accuracy`` or ``f1``.
     reads : str
         What it reads beside the pool's scores. ``pool``: nothing. ``known``: the scores of triples that the graph holds
-        already. ``evidence``: what the graph says of each candidate; then scores are log-odds, such as ``actc
+        already. ``evidence``: the graph's evidence for each candidate; then scores are log-odds, such as ``actc
         evidence`` writes, and answers move the weights of the pieces of evidence, where the pool has them beside it.
     move : bool
         Whether answers move the weights of the pieces.
@@ -59,9 +59,9 @@ class Pooled:
     move: bool = True
 
     @property
-    def by_chance(self) -> bool:
-        """Whether chance plays a part in what it selects."""
-        return self.selector in (EXPECTED_GAIN, LISTED) or find_selector(self.selector).by_chance
+    def is_random(self) -> bool:
+        """Whether it selects at random."""
+        return self.selector in (EXPECTED_GAIN, LISTED) or find_selector(self.selector).is_random
 
     def batch(self, judged: int) -> int:
         """Return how many triples to judge before asking again."""
@@ -99,7 +99,7 @@ class PooledFit:
     squash: ClassVar[None] = None
 
     @cached_property
-    def draws(self) -> Posterior:
+    def posterior(self) -> Posterior:
         """Every relation's line as a Gaussian; what moved weights add is left out."""
         fit = fit_regimes if self.prepared.scale.kind == RANKS else fit_prior
         return fit(self.prepared, self.answers, self.priors)
@@ -124,25 +124,25 @@ class PooledFit:
     @cached_property
     def cuts(self) -> FloatArray:
         """Each relation's cut, the default last, shape (R + 1,); what moved weights add is left out."""
-        return cuts_at(self.draws, self.draws.beta, self._level)
+        return cuts_at(self.posterior, self.posterior.beta, self._level)
 
     @cached_property
     def thresholds(self) -> Thresholds | None:
         """One cut per relation with a 90% interval, if the model holds; None where answers moved weights."""
         if self.moved is not None:
             return None
-        interval = cut_intervals(self.draws, cut=self._level)
+        interval = cut_intervals(self.posterior, cut=self._level)
         return Thresholds.from_cuts(self.pool, self.answers.rows, self.cuts, *interval)
 
     @cached_property
     def gain(self) -> float:
         """Right decisions in the pool that one more label, well chosen, is expected to add."""
-        return float(ExpectedGains(self.draws).gains.max())
+        return float(ExpectedGains(self.posterior).gains.max())
 
     @cached_property
     def _level(self) -> float:
         """The logit from which on a triple is accepted."""
-        return OBJECTIVES[self.method.objective](self.draws)
+        return OBJECTIVES[self.method.objective](self.posterior)
 
     def accepts(self, triples: ScoredTriples) -> BoolArray:
         """Return which triples are accepted, shape (M,): with the best accuracy, where P(true) >= 1/2."""
@@ -154,7 +154,7 @@ class PooledFit:
         """Return P(true) of any triples, shape (M,).
 
         A line that is flat or falls with the score, which few answers can make of it, has no cut of its own; there
-        P(true) stays on the side of 1/2 that the cut for the best accuracy says.
+        P(true) stays on the side of 1/2 that the cut for the best accuracy gives.
         """
         if self.moved is not None:
             return moderate(*self._moved_moments(triples, self.moved))
@@ -167,12 +167,12 @@ class PooledFit:
 
     @cached_property
     def _even_cuts(self) -> FloatArray:
-        """Where each relation's line crosses an even chance, the default last, shape (R + 1,)."""
-        return cuts_at(self.draws, self.draws.beta)
+        """Where each relation's line crosses P(true) = 1/2, the default last, shape (R + 1,)."""
+        return cuts_at(self.posterior, self.posterior.beta)
 
     def _moments(self, triples: ScoredTriples) -> tuple[FloatArray, FloatArray]:
         relations = self.prepared.relation_codes(triples)
-        return self.draws.moments(self.prepared.centred(triples.scores, relations), relations)
+        return self.posterior.moments(self.prepared.centred(triples.scores, relations), relations)
 
     def _moved_moments(self, triples: ScoredTriples, moved: FloatArray) -> tuple[FloatArray, FloatArray]:
         if not isinstance(triples, TriplesWithEvidence):
@@ -193,7 +193,7 @@ class PooledFit:
             return pick_listed(p, self.pool.relations, self.answers, count, random)
         if self.method.selector == EXPECTED_GAIN:
             check_count(self.pool, self.answers, count)
-            return pick_expected_gain(self.draws, self.answers, count, random, self._count_accepted())
+            return pick_expected_gain(self.posterior, self.answers, count, random, self._count_accepted())
         return select_triples(self.pool, self.answers, count, self.method.selector, random, self._estimate)
 
     def _count_accepted(self) -> IntArray:

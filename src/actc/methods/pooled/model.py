@@ -116,12 +116,12 @@ LEAST_INFORMATION = 0.05  # what is left where the answer of a label that stands
 
 def cut_intervals(posterior: Posterior, cut: float = 0.0) -> tuple[FloatArray, FloatArray]:
     """Return bounds of every cut in scores, with nine chances in ten: lower and upper, each of shape (R + 1,)."""
-    random, found = np.random.default_rng(0), np.empty((2, len(posterior.beta)))
+    random, places = np.random.default_rng(0), np.empty((2, len(posterior.beta)))
     for start in range(0, len(posterior.beta), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
         lines = draw_lines(posterior, some, _DRAWS, random)
-        found[:, some] = np.quantile(crossings(lines, cut), [0.05, 0.95], axis=0, method="nearest")
-    low, high = posterior.pool.scale.to_cuts(posterior.pool.features["c"] + found)  # rising, so it keeps quantiles
+        places[:, some] = np.quantile(crossings(lines, cut), [0.05, 0.95], axis=0, method="nearest")
+    low, high = posterior.pool.scale.to_cuts(posterior.pool.features["c"] + places)  # rising, so it keeps quantiles
     return low, high
 
 

@@ -19,7 +19,7 @@ from actc.methods.pooled.features import PreparedPool
 from actc.methods.pooled.model import Posterior
 
 RANDOM_CHECK = "A random check, to keep the estimates honest."
-"""Why a triple that was drawn is asked; it does not say what would be decided now, which would sway people."""
+"""The reason of a triple that was drawn; it does not show what would be decided now, which would influence people."""
 _AT_ONCE = 256  # relations whose tables of pairs of points are in memory
 
 

@@ -39,7 +39,7 @@ class LabelTable:
         """Lay out the answers about a pool.
 
         A clear valley, where valleys count, is like a few answers beside them: one false at the lower cluster, one true
-        at the upper, and one in doubt between them.
+        at the upper, and one half true between them.
         """
         order = np.argsort(pool.places[annotations.rows])  # the result must not depend on the order of judging
         rows = annotations.rows[order]
