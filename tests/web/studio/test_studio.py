@@ -15,8 +15,8 @@ from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
 from actc.session import Session, start_session
 from actc.web.studio import server
-from actc.web.studio.commands import Target, publish_commands, withdraw_commands
-from actc.web.studio.describe import describe_project
+from actc.web.studio.commands import RunBody, commands_of
+from actc.web.studio.describe import WHERE, describe_project
 from actc.web.studio.project import (
     Project,
     create_project,
@@ -516,20 +516,14 @@ def test_an_address_with_a_password_in_it_is_not_written_down(shared_client):
     assert shared_client.post(f"/api/projects/{name}/runs", json=body).status_code == 400
 
 
-def test_what_was_published_where_is_read_from_its_command_line():
-    target = Target("sparql:http://h/update", "http://e/g", "http://e/", True, "http://e/facts")
-    assert Target.of(publish_commands(target, True)[0]) == target
-    plain = Target("sparql:http://h/update", "http://e/g")
-    assert Target.of(publish_commands(plain, False)[0]) == Target.of(withdraw_commands(plain, True)[0]) == plain
-
-
 def test_a_store_that_does_not_answer_changes_nothing_in_where_a_project_stands(shared_client, tmp_path):
     name = start_judging(shared_client, tmp_path)
     folder = shared_client.app.state.studio.folder / name
     (folder / "result" / "accepted.tsv").write_text("head\trelation\ttail\na\tr\tb\n")
     where = {"to": "sparql:http://127.0.0.1:1/update", "into": "http://e/g", "base": "", "remove": False}
     for state in ("done", "failed"):
-        run = add_run(folder, "publish", publish_commands(Target(where["to"], where["into"]), False))
+        body = RunBody(what="publish", **where)
+        run = add_run(folder, "publish", commands_of(Project.read(folder), body), body.model_dump(include=WHERE))
         (run.folder / "ended.json").write_text(json.dumps({"state": state}))
     told = shared_client.get(f"/api/projects/{name}").json()
     assert told["state"] == "decided"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
 
 from actc.errors import OptionError
 from actc.session.read_names import own_labels
+from actc.web.access import Strict
 from actc.web.studio.project import Project, check_store
 
 Words = list[str]
@@ -45,55 +48,47 @@ def decide_commands(project: Project) -> list[Words]:
     ]
 
 
-@dataclass(frozen=True)
-class Target:
-    """Where decided facts go.
+class RunBody(Strict):
+    """What is to be run; where decided facts go, if anywhere.
 
     Parameters
     ----------
+    what : {"go", "decide", "publish", "withdraw"}
     to, into : str
-        A store, and the IRI under which it gets them.
+        A store, and the IRI under which it gets decided facts.
     base : str
         What is put before names that are no IRIs.
     remove : bool
         Whether facts that were taken out leave the store's graph, too.
     out_of : str
         That graph's name; empty for the default graph.
+    write : bool
+        Whether the store is changed; else what would be written is printed.
     """
 
-    to: str
-    into: str
-    base: str = ""
+    what: Literal["go", "decide", "publish", "withdraw"]
+    to: str = Field("", max_length=2000)
+    into: str = Field("", max_length=2000)
+    base: str = Field("", max_length=2000)
     remove: bool = False
-    out_of: str = ""
-
-    @property
-    def words(self) -> Words:
-        """Its part of a command line."""
-        check_store(self.to, "update")
-        return ["--to", self.to, "--into", self.into]
-
-    @classmethod
-    def of(cls, words: Sequence[str]) -> Target:
-        """Return the one that a command line names."""
-
-        def told(option: str) -> str:
-            return words[words.index(option) + 1] if option in words[:-1] else ""
-
-        return cls(told("--to"), told("--into"), told("--base"), "--remove" in words, told("--graph"))
+    out_of: str = Field("", max_length=2000)
+    write: bool = False
 
 
-def publish_commands(target: Target, write: bool) -> list[Words]:
-    """Return what writes the decided facts into a store; without ``write`` what says what would be written."""
-    words = ["actc", "publish", "result", *target.words, *(["--base", target.base] if target.base else [])]
-    if target.remove:
-        words += ["--remove", *(["--graph", target.out_of] if target.out_of else [])]
-    return [[*words, "--write" if write else "--dry-run"]]
-
-
-def withdraw_commands(target: Target, write: bool) -> list[Words]:
-    """Return what takes the last published run back out of a store."""
-    return [["actc", "withdraw", "result", *target.words, *([] if write else ["--dry-run"])]]
+def commands_of(project: Project, run: RunBody) -> list[Words]:
+    """Return the command lines of a run."""
+    if run.what == "go":
+        return go_commands(project)
+    if run.what == "decide":
+        return decide_commands(project)
+    check_store(run.to, "update")
+    words = ["actc", run.what, "result", "--to", run.to, "--into", run.into]
+    if run.what == "withdraw":
+        return [[*words, *([] if run.write else ["--dry-run"])]]
+    words += ["--base", run.base] if run.base else []
+    if run.remove:
+        words += ["--remove", *(["--graph", run.out_of] if run.out_of else [])]
+    return [[*words, "--write" if run.write else "--dry-run"]]
 
 
 def _whole_way(project: Project) -> Words:

@@ -16,7 +16,7 @@ from actc.decide.words import CANDIDATES, WRONG_FACTS
 from actc.errors import ActcError
 from actc.session import Session
 from actc.session.status import count_labels
-from actc.web.studio.commands import Target, decide_commands, go_commands
+from actc.web.studio.commands import decide_commands, go_commands
 from actc.web.studio.decisions import decisions_file, name_version
 from actc.web.studio.project import FILE, Project, list_projects
 from actc.web.studio.recognise import found_problem
@@ -26,6 +26,8 @@ from actc.web.studio.studio import AUDIT, Studio
 TARGETS = (0.7, 0.8, 0.9, 0.95)
 STORING = ("publish", "withdraw")
 """Runs that decide nothing: a store that does not answer changes nothing in where a project stands."""
+WHERE = {"to", "into", "base", "remove", "out_of"}
+"""Fields of a run about a store."""
 SEEKS = {"complete": "missing facts", "check": "wrong facts", "both": "missing and wrong facts", "decide": "true facts"}
 STATES = {
     "new": "waits for a graph",
@@ -140,7 +142,7 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
         "outcome": report or None,
         "result": _describe_result(project, session, line, report),
         "decided": name_version(decisions_file(project)),
-        "target": vars(_target(project)),
+        "target": _target(project),
         "audit_needs": _audit_needs(report),
     }
 
@@ -168,14 +170,12 @@ def find_report(project: Project) -> Path | None:
     return path if path.is_file() and not path.is_symlink() else None
 
 
-def _target(project: Project) -> Target:
-    """Return where facts were published last, or to be published; the store that the graph came from, if any."""
-    runs = [run.asked for run in list_runs(project.folder)]
-    words = next((run["commands"][0] for run in reversed(runs) if run.get("what") in STORING), None)
-    if words is not None:
-        return Target.of(words)
-    chosen = project.options
-    return Target(re.sub("query$", "update", chosen.store), "", out_of=chosen.graph_iri)
+def _target(project: Project) -> dict[str, Any]:
+    """Return where facts were published last, or are to be published: into the store that the graph came from."""
+    runs = [run.asked for run in reversed(list_runs(project.folder))]
+    store = re.sub("query$", "update", project.options.store)
+    first = {"to": store, "into": "", "base": "", "remove": False, "out_of": project.options.graph_iri}
+    return next((run["where"] for run in runs if run.get("what") in STORING and run.get("where")), first)
 
 
 def _why_failed(run: dict[str, Any]) -> str:

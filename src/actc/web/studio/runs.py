@@ -118,14 +118,14 @@ def list_runs(project: Path) -> list[Run]:
     return sorted((one for one in found if (one.folder / "run.json").is_file()), key=lambda one: one.id)
 
 
-def add_run(project: Path, what: str, commands: Sequence[Sequence[str]]) -> Run:
+def add_run(project: Path, what: str, commands: Sequence[Sequence[str]], where: dict[str, Any] | None = None) -> Run:
     """Ask for a run; one at a time works on a project."""
     before = list_runs(project)
     if any(one.state in LIVING for one in before):
         raise OptionError("A run of this project has not ended yet; wait for it, or cancel it.")
     folder = project / "runs" / str(before[-1].id + 1 if before else 1)
     folder.mkdir(parents=True, exist_ok=True)
-    asked = {"what": what, "commands": [list(words) for words in commands], "at": time.time()}
+    asked = {"what": what, "where": where, "commands": [list(words) for words in commands], "at": time.time()}
     write_json(folder / "run.json", asked)
     return Run(folder)
 

@@ -28,9 +28,9 @@ from actc.web.access import Strict, checking, welcome
 from actc.web.gate import REPORT_POLICY, Gate
 from actc.web.owner import PersonBody
 from actc.web.server import add_refusals, get_file
-from actc.web.studio.commands import Target, decide_commands, go_commands, publish_commands, withdraw_commands
+from actc.web.studio.commands import RunBody, commands_of
 from actc.web.studio.decisions import deciding
-from actc.web.studio.describe import describe_project, find_report, list_of_projects
+from actc.web.studio.describe import WHERE, describe_project, find_report, list_of_projects
 from actc.web.studio.downloads import list_downloads, make_download
 from actc.web.studio.project import (
     CHANGING,
@@ -53,18 +53,6 @@ LEFT_FREE = 512 * 1024**2
 """Bytes of the disk that an upload leaves free: sessions need some."""
 PAGES = APIRouter(include_in_schema=False)
 ROUTES = APIRouter(prefix="/api", route_class=checking(studio_of))
-
-
-class RunBody(Strict):
-    """What is to be run, and what it needs besides the project's options."""
-
-    what: Literal["go", "decide", "publish", "withdraw"]
-    to: str = Field("", max_length=2000)
-    into: str = Field("", max_length=2000)
-    base: str = Field("", max_length=2000)
-    remove: bool = False
-    out_of: str = Field("", max_length=2000)
-    write: bool = False
 
 
 class AuditBody(Strict):
@@ -225,16 +213,10 @@ def get_preview(project: OpenProject) -> dict[str, Any]:
 @ROUTES.post("/projects/{name}/runs")
 def start_run(body: RunBody, project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
     """Run what a button asks for, when there is room for it."""
-    target = Target(body.to, body.into, body.base, body.remove, body.out_of)
-    commands = {
-        "go": lambda: go_commands(project),
-        "decide": lambda: decide_commands(project),
-        "publish": lambda: publish_commands(target, body.write),
-        "withdraw": lambda: withdraw_commands(target, body.write),
-    }[body.what]()
+    commands = commands_of(project, body)
     with CHANGING:
         find_project(studio.folder, project.name)  # not one that has just been removed
-        return add_run(project.folder, body.what, commands).describe()
+        return add_run(project.folder, body.what, commands, body.model_dump(include=WHERE)).describe()
 
 
 def _find_run(project: OpenProject, run: Annotated[int, InPath(ge=1, le=10**9)]) -> Run:
