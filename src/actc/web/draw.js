@@ -112,3 +112,17 @@ export function drawProgress(label, share = 0) {
   showShare(bar, share);
   return bar;
 }
+
+// What is decided about, and what becomes of it, wherever the page speaks of it: "accepted" or "taken out".
+export function showWords(words) {
+  for (const place of document.querySelectorAll("[data-word]")) {
+    const text = words[place.dataset.word];
+    place.textContent = "capital" in place.dataset ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+  }
+}
+
+// Do something now and again and again, while the page is looked at; ``pause`` says how long it rests.
+export async function repeat(act, pause) {
+  if (!document.hidden) await act();
+  setTimeout(() => repeat(act, pause), pause());
+}

@@ -6,8 +6,8 @@ import { meaningOf, startKeys } from "./keys.js";
 import { at, element, fetchJson, letClose, newKey, put } from "./draw.js";
 import { drawMarkdown } from "./markdown.js";
 import { showPicture, showProgress } from "./picture.js";
+import { startSwipes } from "./swipes.js";
 
-const REACH = 80; // pixels that a finger moves before it means an answer
 const MOST_PAST = 50; // answers of this window that can be undone
 const LEAST_AHEAD = 6;
 const FIRST_AHEAD = 16;
@@ -76,7 +76,7 @@ function undo() {
   showBefore(null);
   show();
   at("note").value = last.note;
-  announce(`Taken back: ${spoken(last.card)}`);
+  put("announce", `Taken back: ${spoken(last.card)}`);
 }
 
 function keepPast(answers) {
@@ -204,7 +204,7 @@ function show() {
   if (getComputedStyle(at("card")).overflowY === "visible") scrollTo(0, 0);
   shownAt = performance.now();
   startReading(at("card"));
-  announce(spoken(card));
+  put("announce", spoken(card));
 }
 
 // Whether no card is to come soon.
@@ -240,10 +240,6 @@ function showMessage(title, text) {
   for (const button of at("answers").children) button.disabled = true;
   put("message-title", title);
   put("message-text", text);
-}
-
-function announce(text) {
-  put("announce", text);
 }
 
 function flash(said) {
@@ -377,7 +373,7 @@ function changeMind(line, said, choices) {
   send({ said, triple: line.triple, key, note: line.note });
   Object.assign(line, { said, key });
   for (const button of choices.children) button.setAttribute("aria-pressed", String(button.classList.contains(said)));
-  announce(`Changed to ${said === "unsure" ? "not sure" : said}: ${spoken(line)}`);
+  put("announce", `Changed to ${said === "unsure" ? "not sure" : said}: ${spoken(line)}`);
 }
 
 // One relation at a time, for people who know one well.
@@ -408,44 +404,6 @@ function chooseRelation(relation) {
   show();
   exchange();
 }
-
-// A finger drags the card: sideways it answers, up and down it scrolls.
-// Touch events, not pointer events: only they can still take a movement from the browser once its direction is known.
-let drag = null;
-const card = at("card");
-
-function saidBy(x, y) {
-  return Math.abs(x) > REACH && Math.abs(x) > 1.5 * Math.abs(y) ? (x > 0 ? "true" : "false") : "";
-}
-
-function letGo() {
-  drag = null;
-  card.style.transform = "";
-  delete card.dataset.would;
-}
-
-card.addEventListener("touchstart", (event) => {
-  letGo();
-  const [finger] = event.touches;
-  if (event.touches.length === 1) drag = { x: finger.clientX, y: finger.clientY, ours: null };
-}, { passive: true });
-card.addEventListener("touchmove", (event) => {
-  if (!drag) return;
-  if (event.touches.length !== 1) return letGo();
-  const x = event.touches[0].clientX - drag.x;
-  const y = event.touches[0].clientY - drag.y;
-  drag.ours ??= Math.abs(x) > Math.abs(y);
-  if (!drag.ours) return;
-  if (event.cancelable) event.preventDefault();
-  card.style.transform = `translate(${x}px) rotate(${x / 60}deg)`;
-  card.dataset.would = saidBy(x, y);
-}, { passive: false });
-card.addEventListener("touchend", (event) => {
-  const said = drag?.ours ? saidBy(event.changedTouches[0].clientX - drag.x, event.changedTouches[0].clientY - drag.y) : "";
-  letGo();
-  if (said) answer(said);
-});
-card.addEventListener("touchcancel", letGo);
 
 window.addEventListener("beforeunload", (event) => {
   if (outbox.length > 0) event.preventDefault();
@@ -500,4 +458,5 @@ async function showGuidelines() {
 }
 
 startKeys();
+startSwipes(at("card"), answer);
 begin();

@@ -1,6 +1,6 @@
 // The owner's view: progress, who judges how, what holds for all, and the files to take.
 
-import { at, copyText, download, element, fetchJson, number, percent, put, redraw } from "./draw.js";
+import { at, copyText, download, element, fetchJson, number, percent, put, redraw, repeat, sentenceOf, showWords } from "./draw.js";
 import { showPicture, showProgress } from "./picture.js";
 import { showReview, startReview } from "./review.js";
 
@@ -31,7 +31,8 @@ function draw(content) {
   put("title", content.title);
   showProgress(content.progress);
   showPicture(content.picture, content.progress.goal, 10);
-  nameThings(content.picture.words);
+  showWords(content.picture.words);
+  at("file-found").download = content.picture.words.file;
   for (const link of at("files").querySelectorAll(".decides")) link.hidden = content.picture.audit;
   at("all").parentElement.hidden = content.picture.audit;
   redraw("people", content.people, () => content.people.filter((one) => one.judged > 0 || (one.kind !== "owner" && !one.void)).map(drawPerson));
@@ -46,14 +47,6 @@ function draw(content) {
   if (at("all").open) readRelations();
 }
 
-// Wrong facts are taken out, true candidates are accepted: the page says which.
-function nameThings(words) {
-  put("sort-things", words.things[0].toUpperCase() + words.things.slice(1));
-  put("sort-accepted", words.accepted[0].toUpperCase() + words.accepted.slice(1));
-  put("file-found", words.found);
-  at("file-found").download = words.file;
-}
-
 function drawPerson(one) {
   const name = element("td", {}, element("bdi", {}, one.name), " ");
   const cells = [one.judged, one.true, one.false, one.unsure, rounded(one.seconds, 1)].map((value) => element("td", {}, String(value)));
@@ -66,7 +59,7 @@ function drawPerson(one) {
     link.append("no link ", actOn(one, "New", "New link for", false));
   } else if (one.kind === "person") {
     const copy = element("button", { type: "button", "aria-label": `Copy link of ${one.name}` }, "Copy");
-    copy.addEventListener("click", async () => tellAddress(one.name, one.link, await copyText(addressOf(one.link), copy)));
+    copy.addEventListener("click", async () => showAddress(one.name, one.link, await copyText(addressOf(one.link), copy)));
     link.append(copy, " ", actOn(one, "New", "New link for", false), " ", actOn(one, "Void", "Void link of", true));
   }
   return element("tr", {}, name, ...cells, element("td", {}, trust), link);
@@ -74,7 +67,7 @@ function drawPerson(one) {
 
 const addressOf = (link) => (outside ?? location.origin) + link;
 
-function tellAddress(name, link, copied = false) {
+function showAddress(name, link, copied = false) {
   const hint = outside ? "" : " Only this machine reaches it; for others, serve the session with: actc annotate SESSION --host 0.0.0.0";
   put("added", `${name}: ${addressOf(link)}${copied ? " is copied." : ""}${hint}`);
 }
@@ -83,9 +76,9 @@ function actOn(one, words, meaning, makeVoid) {
   const button = element("button", { type: "button", "aria-label": `${meaning} ${one.name}` }, words);
   button.addEventListener("click", async () => {
     if (makeVoid && !confirm(`${one.name} cannot judge any more by this link. Make it void?`)) return;
-    const { status, content } = await fetchJson("api/owner/link", { name: one.name, void: makeVoid });
-    if (status !== 200) put("added", String(content?.detail ?? "That did not work."));
-    else if (content.link) tellAddress(one.name, content.link);
+    const reply = await fetchJson("api/owner/link", { name: one.name, void: makeVoid });
+    if (reply.status !== 200) put("added", sentenceOf(reply));
+    else if (reply.content.link) showAddress(one.name, reply.content.link);
     else put("added", `${one.name} has no link any more; the answers stay.`);
     refresh();
   });
@@ -103,17 +96,17 @@ function drawAgreement({ shared, krippendorff, pairs }, overlap) {
 
 at("add").addEventListener("submit", async (event) => {
   event.preventDefault();
-  const { status, content } = await fetchJson("api/owner/annotators", { name: at("name").value });
-  if (status === 200) tellAddress(content.name, content.link);
-  else put("added", String(content?.detail ?? "That did not work."));
-  if (status === 200) at("name").value = "";
+  const reply = await fetchJson("api/owner/annotators", { name: at("name").value });
+  if (reply.status !== 200) return put("added", sentenceOf(reply));
+  showAddress(reply.content.name, reply.content.link);
+  at("name").value = "";
   refresh();
 });
 
 // Change what holds for everybody; what does not work is said.
 async function change(values) {
-  const { status, content } = await fetchJson("api/owner/change", values);
-  put("change-state", status === 200 ? "" : typeof content?.detail === "string" ? content.detail : "That did not work.");
+  const reply = await fetchJson("api/owner/change", values);
+  put("change-state", reply.status === 200 ? "" : sentenceOf(reply));
   refresh();
 }
 
@@ -170,9 +163,5 @@ at("sorts").addEventListener("click", (event) => {
 at("find").addEventListener("input", drawRelations);
 at("all").addEventListener("toggle", readRelations);
 
-async function keepFresh() {
-  if (!document.hidden) await refresh();
-  setTimeout(keepFresh, 2000);
-}
 startReview(refresh);
-keepFresh();
+repeat(refresh, () => 2000);

@@ -3,7 +3,7 @@
 
 import { directionOf, drawSentence, UNREAD } from "../card.js";
 import { drawBins, showCurve } from "../charts.js";
-import { at, count, element, fetchJson, newKey, number, percent, put, redraw, sentenceOf } from "../draw.js";
+import { at, count, element, fetchJson, newKey, number, percent, put, redraw, sentenceOf, showWords } from "../draw.js";
 import { change, home, keep, kept, openTab, project, startRun } from "./state.js";
 
 const ROWS = 50;
@@ -16,7 +16,6 @@ const isBoth = () => project.options.goal === "both"; // then it is chosen which
 // Where wrong facts are sought, what is found is taken out, and who answers "false" agrees: the server has the words.
 const words = () => overview?.words ?? project.words;
 const isCheck = () => words().true === "wrong";
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const keyOf = (row) => JSON.stringify([row.head, row.relation, row.tail]);
 let view = { ...START };
 let begun = false;
@@ -35,7 +34,7 @@ export function showDecide() {
   if (!project.session) return;
   at("kinds").hidden = !isBoth();
   at("promise").disabled = project.state === "running";
-  showWords();
+  showWords(words());
   if (!begun) {
     begun = true;
     view = { ...START, ...Object.fromEntries([...kept()].filter(([key]) => key in START)) };
@@ -65,18 +64,6 @@ function showNeeds() {
     button.addEventListener("click", () => change({ precision, budget: session.answers + answers }, "promise-state"));
     return element("li", {}, element("span", {}, `${percent(precision)} needs about ${count(answers, "more card", "more cards")}.`), " ", button);
   }));
-}
-
-function showWords() {
-  put("level-of", `At least this share of what is ${words().accepted} is ${words().true}`);
-  for (const part of ["accepted", "rejected"]) {
-    for (const place of at("decide").querySelectorAll(`[data-word=${part}]`)) place.textContent = words()[part];
-    at("parts").querySelector(`[data-part=${part}]`).textContent = capital(words()[part]);
-  }
-  put("level-accepted", capital(words().accepted));
-  put("level-things", capital(words().things));
-  put("probably", `Probably ${words().true}`);
-  put("multiples-title", `Relations: their ${words().things} by score`);
 }
 
 // The guarantee that is looked at; nothing in the address means the one that was decided with.
@@ -210,7 +197,7 @@ function drawOverview() {
   redraw("learning", overview.learning, () => drawLearning(overview.learning));
   redraw("multiples", relations.slice(0, MOST_CHARTS), () => relations.slice(0, MOST_CHARTS).map((one) => {
     const share = `${number(one.accepted)} of ${number(one.candidates)} ${words().accepted}`;
-    const chart = drawBins(one, overview.span, { title: `${one.name}: ${share}`, things: capital(words().things) });
+    const chart = drawBins(one, overview.span, { title: `${one.name}: ${share}`, things: words().things });
     return element("figure", {}, element("figcaption", {}, element("b", {}, element("bdi", {}, one.name)), ` ${share}`), ...chart);
   }));
 }
@@ -292,7 +279,7 @@ export function startDecide() {
     [table, overview] = [null, null];
     at("rows").replaceChildren();
     look({ ...START, search: "", of: event.target.dataset.of }, true);
-    showWords();
+    showWords(words());
   });
   at("parts").addEventListener("click", (event) => event.target.dataset.part && look({ part: event.target.dataset.part }));
   at("search").addEventListener("input", calmly(() => look({})));

@@ -1,6 +1,6 @@
 // The projects, and a new one: from a title, from files that are dropped, or from the packaged graph.
 
-import { at, count, element, fetchJson, letClose, number, put, redraw, sentenceOf } from "../draw.js";
+import { at, count, element, fetchJson, letClose, number, put, redraw, repeat, sentenceOf } from "../draw.js";
 import { remember, sendFiles, takeDrops } from "./upload.js";
 
 async function refresh() {
@@ -73,8 +73,4 @@ at("new").addEventListener("submit", (event) => {
 at("sample").addEventListener("click", () => make(at("new-title").value.trim() || "Words and what they mean", [], true));
 takeDrops(at("drop"), at("pick"), (files) => files.length && make(at("new-title").value.trim() || titleOf(files[0]), files));
 
-async function keepFresh() {
-  if (!document.hidden) await refresh();
-  setTimeout(keepFresh, 3000);
-}
-keepFresh();
+repeat(refresh, () => 3000);

@@ -1,6 +1,6 @@
 // Who judges: links that other machines reach, how far the cards are, the end of it, and an audit.
 
-import { at, copyText, element, fetchJson, number, percent, put, redraw, sentenceOf, showShare } from "../draw.js";
+import { at, copyText, element, fetchJson, number, percent, put, redraw, sentenceOf, showShare, showWords } from "../draw.js";
 import { change, home, project, refresh } from "./state.js";
 
 let read = null; // after how many answers the list of people was read
@@ -76,7 +76,7 @@ function tellNeeds({ audit_needs: needs, outcome }) {
 
 function showAudit(project) {
   const { audit, audit_needs: needs } = project;
-  for (const place of at("people").querySelectorAll("[data-audit]")) place.textContent = project.words[place.dataset.audit];
+  showWords(project.words);
   put("need", at("need").dataset.said ?? tellNeeds(project));
   const known = needs?.find((one) => one.target === Number(at("target").value) / 100)?.answers;
   if (known && !at("count-audit").dataset.touched) at("count-audit").value = String(known);

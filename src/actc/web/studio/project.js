@@ -1,6 +1,6 @@
 // The page of a project: where it stands, what to do next, and its tabs.
 
-import { at, copyText, count, letClose, number, put } from "../draw.js";
+import { at, copyText, count, letClose, number, put, repeat } from "../draw.js";
 import { showData, startData } from "./data.js";
 import { showDecide, startDecide } from "./decide.js";
 import { showPeople, startPeople } from "./people.js";
@@ -41,13 +41,8 @@ document.addEventListener("click", (event) => {
   if (button) copyText(at(button.dataset.copy).textContent, button);
 });
 
-async function keepFresh() {
-  if (!document.hidden) await refresh();
-  setTimeout(keepFresh, project?.state === "running" ? 1000 : 2500);
-}
-
 letClose(at("qr"));
 for (const begin of [startData, startRuns, startPeople, startDecide, startTake]) begin();
 start(draw);
-keepFresh();
+repeat(refresh, () => (project?.state === "running" ? 1000 : 2500));
 localStorage.setItem("studio", new URL("..", location.href).pathname); // for the way back from a page on which people judge
