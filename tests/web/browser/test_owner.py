@@ -133,7 +133,7 @@ def test_the_owner_decides_by_keys_and_changes_the_session(copy_session, start_s
         return owner.locator(f"#all-rows tr > :nth-child({number})").all_inner_texts()
 
     names = column(1)
-    assert len(names) == session.settings.relations
+    assert len(names) == len(session.read_pool().relation_names)
     owner.click("[data-by=name]")
     assert column(1) == sorted(names, key=str.lower)
     for falling in (True, False):

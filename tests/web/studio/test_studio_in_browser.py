@@ -338,7 +338,7 @@ def test_what_a_run_brought_is_said_and_a_button_asks_the_cards_that_a_promise_n
     count, options = numbers_in(page.inner_text("#needs button"))[0], Project.read(studio.folder / "families").options
     session = Session(studio.folder / "families" / "result" / "session")
     assert (options.precision, options.budget) == (0.9, 10 + count)
-    assert (session.demand.target, session.budget) == (0.9, 10 + count)
+    assert (session.settings.precision, session.settings.budget) == (0.9, 10 + count)
     session.close()
 
 
