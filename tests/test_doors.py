@@ -30,7 +30,7 @@ from actc.decide.calibrate import describe_calibration
 from actc.decide.case import FOLDS, Case
 from actc.decide.decision_table import DECISIONS, PRECISIONS
 from actc.decide.estimate import Share
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import TargetPrecision
 from actc.errors import OptionError
 from actc.graph.formats import read_graph
 from actc.methods.named import METHODS
@@ -160,7 +160,7 @@ def test_what_is_excluded_is_expected_to_be_true_as_often_as_the_files_say():
 
     for one in (free, case):
         found, accepted = one.estimates.overall, one.decisions.accepted
-        wrong = len(one.target) * (1 - found["accuracy"].middle)
+        wrong = len(one.candidates) * (1 - found["accuracy"].middle)
         missed = wrong - accepted.sum() * (1 - found["precision"].middle)
         rejected = ~accepted & ~np.isin(np.arange(count), rows)
         assert missed == pytest.approx(one.decisions.probability[rejected].sum())
@@ -389,20 +389,20 @@ def test_a_guarantee_is_the_same_by_every_door(guaranteed, tmp_path):
             "--json",
             tmp_path / f"{name}-r.json",
         )
-        told = json.loads((tmp_path / f"{name}-r.json").read_text())["promise"]
-        assert told == {"target": 0.7, "confidence": 0.8, "accepts": True}
+        told = json.loads((tmp_path / f"{name}-r.json").read_text())["guarantee"]
+        assert told == {"precision": 0.7, "confidence": 0.8, "passed": True}
         assert "Guaranteed with 80% confidence: at least 70%" in (tmp_path / f"{name}.html").read_text()
     names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
     assert dict(zip(names, frame["by"], strict=True)) == found
 
 
-@pytest.mark.parametrize("demand", [None, 0.8])
-def test_one_table_has_what_every_guarantee_would_accept(guaranteed, tmp_path, demand):
-    actc.export_session(guaranteed, accepted=tmp_path / "now.tsv", precision=demand)
+@pytest.mark.parametrize("precision", [None, 0.8])
+def test_one_table_has_what_every_guarantee_would_accept(guaranteed, tmp_path, precision):
+    actc.export_session(guaranteed, accepted=tmp_path / "now.tsv", precision=precision)
     table = pd.read_parquet(guaranteed / DECISIONS)
     assert decided_in(table[table["accepted"]]) == rows_of(tmp_path / "now.tsv")
     assert table["probability"].is_monotonic_decreasing
-    plain = table["accepted" if demand is None else "without_guarantee"]
+    plain = table["accepted" if precision is None else "without_guarantee"]
     actc.export_session(guaranteed, accepted=tmp_path / "plain.tsv")
     assert set(decided_in(table[plain])) == set(rows_of(tmp_path / "plain.tsv"))
     sizes = set()
@@ -585,7 +585,7 @@ def test_a_completion_promises(tmp_path):
 
     pool, labels = make_pool(600, 3, seed=2)
     oracle = lambda triples, rows: labels[rows]  # noqa: E731
-    case = ask_oracle(pool, oracle, np.arange(len(pool)), budget=150, demand=Demand(0.8, 0.9))
+    case = ask_oracle(pool, oracle, np.arange(len(pool)), budget=150, target=TargetPrecision(0.8, 0.9))
     decided = case.decisions
     mine = decided.accepted & (decided.by == "method")
     assert mine.sum() > 20
@@ -599,9 +599,9 @@ def test_the_command_line_promises_by_an_oracle_and_says_so(folder, small_model,
     words += ("--no-evidence",)
     run("complete", folder / "graph.tsv", *words, "--budget", 6, "--precision", 0.8, "--out", out)
     report = json.loads((out / "report.json").read_text())
-    assert report["promise"] == {"target": 0.8, "confidence": 0.9, "accepts": False}  # six answers prove little
+    assert report["guarantee"] == {"precision": 0.8, "confidence": 0.9, "passed": False}  # six answers prove little
     assert "No list has passed the test" in (out / "report.md").read_text()
-    assert Calibration.read(out / "thresholds.json").promise.target == 0.8
+    assert Calibration.read(out / "thresholds.json").guarantee.precision == 0.8
     accepted = rows_of(out / "accepted.tsv")
     assert report["accepted"] == len(accepted)
     assert report["accepted_by"]["oracle"] == list(accepted.values()).count("oracle") == report["judged_true"]

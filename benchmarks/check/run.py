@@ -28,7 +28,7 @@ from actc.complete.check_ask import Doubtful, ask_about, find_doubtful
 from actc.complete.check_doubt import doubt_facts
 from actc.complete.propose import propose_candidates
 from actc.data.files import read_scored
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import TargetPrecision
 from actc.evidence.plant import Planted, replace_all, replace_end, replace_relation, replace_seen
 from actc.evidence.rules import propose_by_rules
 from actc.graph.formats import read_graph, write_graph
@@ -90,8 +90,8 @@ def run_cell(args: argparse.Namespace, name: str, kind: str, share: float, repea
 
 def ask(args: argparse.Namespace, doubtful: Doubtful, labels: np.ndarray, seed: int) -> dict[str, object]:
     """Ask so many questions; return how the rest is ranked before and after, what is taken out, and what is told."""
-    facts, rows, demand = doubtful.facts, np.arange(len(labels)), Demand(args.precision)
-    case = ask_about(facts, lambda triples, asked: ~labels[asked], rows, args.answers, demand, seed)
+    facts, rows, target = doubtful.facts, np.arange(len(labels)), TargetPrecision(args.precision)
+    case = ask_about(facts, lambda triples, asked: ~labels[asked], rows, args.answers, target, seed)
     asked = case.answers_in(facts).rows
     rest = np.setdiff1d(rows, asked)
     before, after = (

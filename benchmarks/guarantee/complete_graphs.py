@@ -25,7 +25,7 @@ from actc.complete.plan import RunConfig
 from actc.complete.prepare import prepare
 from actc.data.triples import BoolArray
 from actc.decide.case import Case
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import TargetPrecision
 from actc.graph.formats import read_graph
 from actc.session.oracle import FileOracle, ask_oracle, no_stage, split_pool
 
@@ -33,8 +33,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "evidence"))
 from complete import write_task  # noqa: E402
 
-ANSWERS, DEMAND = 30, Demand(0.9)
-WAYS = {"nobody": (0, None), "without": (ANSWERS, None), "guaranteed": (ANSWERS, DEMAND)}
+ANSWERS, TARGET = 30, TargetPrecision(0.9)
+WAYS = {"nobody": (0, None), "without": (ANSWERS, None), "guaranteed": (ANSWERS, TARGET)}
 COLUMNS = ("graph", "seed", "way", "repeat", "answers", "accepted", "true")
 
 
@@ -47,10 +47,10 @@ def measure(folder: Path, seed: int, repeats: int) -> Iterator[tuple[object, ...
         ready = prepare(plan, read_graph(plan.graph), no_stage)
         oracle, judgeable = FileOracle(out / "truth.tsv", true=truth).judge(ready.candidates)
         rows, method, true = ready.worth_asking(judgeable), ready.method(plan), truth.contains(ready.candidates)
-    for way, (budget, demand) in WAYS.items():
+    for way, (budget, target) in WAYS.items():
         for repeat in range(repeats if budget else 1):
             case = ask_oracle(
-                ready.candidates, oracle, rows, method=method, budget=budget, seed=1000 * seed + repeat, demand=demand
+                ready.candidates, oracle, rows, method=method, budget=budget, seed=1000 * seed + repeat, target=target
             )
             mine = case.decisions.accepted & (case.decisions.by == "method")
             yield folder.name, seed, way, repeat, len(case.annotations), int(mine.sum()), int(true[mine].sum())
@@ -70,12 +70,12 @@ def bound_accepted(true: BoolArray) -> tuple[float, float]:
 
     sizes = np.arange(1, len(true) + 1)
     precision, false = np.cumsum(true) / sizes, np.arange(ANSWERS)
-    least = binom.cdf(false, ANSWERS, 1 - DEMAND.target)
-    most = int((least <= DEMAND.error).sum()) - 1  # false draws that always pass
+    least = binom.cdf(false, ANSWERS, 1 - TARGET.precision)
+    most = int((least <= TARGET.error).sum()) - 1  # false draws that always pass
     spent = least[most] if most >= 0 else 0.0
-    luck = (DEMAND.error - spent) / binom.pmf(most + 1, ANSWERS, 1 - DEMAND.target)
+    luck = (TARGET.error - spent) / binom.pmf(most + 1, ANSWERS, 1 - TARGET.precision)
     power = binom.cdf(most, ANSWERS, 1 - precision) + luck * binom.pmf(most + 1, ANSWERS, 1 - precision)
-    best = int(np.argmax(np.where(precision >= DEMAND.target, sizes * power, 0)))
+    best = int(np.argmax(np.where(precision >= TARGET.precision, sizes * power, 0)))
     return float(sizes[best] * power[best]), float(precision[best])
 
 

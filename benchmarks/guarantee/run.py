@@ -4,7 +4,7 @@
 
 ``folder`` holds GRAPH/MODEL/ as benchmarks/real reads them; the eight CoDEx cells are run too. Writes
 rows.csv: of each way, pool, budget, target and repeat the accepted facts that nobody judged, the true ones among them,
-and the true ones among all that nobody judged; ``list-test`` is the product (`ask_oracle` with a demand).
+and the true ones among all that nobody judged; ``list-test`` is the product (`ask_oracle` with a target precision).
 
 before.csv has the rows of the version before list tests. The prototype: 30 answers
 teach, three lists that end where the mean of P(true) is .95, .92 and .88 (of ``.9``; its errors scaled for other
@@ -25,7 +25,7 @@ import numpy as np
 from actc.bench.cells import Cell, load_cell, read_cell
 from actc.data.answers import Annotations
 from actc.data.triples import FloatArray, IntArray
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import TargetPrecision
 from actc.methods.named import METHODS
 from actc.session.oracle import ask_oracle
 
@@ -67,7 +67,7 @@ class Trial:
     def list_test(self, budget: int, target: float) -> tuple[IntArray, IntArray]:
         """Return the accepted rows and the judged ones, by the product."""
         labels, rows = self.labels, np.arange(len(self.pool))
-        options = {"budget": budget, "seed": self.repeat, "demand": Demand(target, CONFIDENCE)}
+        options = {"budget": budget, "seed": self.repeat, "target": TargetPrecision(target, CONFIDENCE)}
         case = ask_oracle(self.pool, lambda _, asked: labels[asked], rows, **options)
         judged = case.annotations.rows
         return np.setdiff1d(np.flatnonzero(case.decisions.accepted), judged), judged

@@ -22,7 +22,7 @@ from actc.bench.cells import read_cell
 from actc.data.answers import Annotations
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples
 from actc.decide.case import Case
-from actc.decide.judge_answers import JudgeAnswers
+from actc.decide.judges import JudgeAnswers
 
 CELLS = {
     "codex-m": ("ACTC_DATA", "scores/codex-m/complex"),
@@ -125,12 +125,12 @@ def measure(
     found = []
     for quality, reading, judged in judges(pool, truth, random, graded):
         case = Case(pool, answers, known, plain.method, judged, fitted=plain.fit)
-        assert case.heeded is not None
+        assert case.judge_adjusted is not None
         rest = np.setdiff1d(np.arange(len(pool)), rows)
         about: dict[str, Any] = {
             "cell": name, "quality": quality, "reading": reading, "repeat": repeat, "answers": count,
             "judge_accuracy": float(((judged.signals > 0) == truth).mean()),
-            "weight": case.heeded.weight(0)[0], "alone_low": alone.low, "alone_high": alone.high,
+            "weight": case.judge_adjusted.weight(0)[0], "alone_low": alone.low, "alone_high": alone.high,
         }  # fmt: skip
         for label, one in (("without", plain), ("with", case)):
             p, accepted = one.decisions.probability, one.decisions.accepted

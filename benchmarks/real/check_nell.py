@@ -22,7 +22,7 @@ from actc.complete.check_doubt import doubt_facts
 from actc.data.answers import Annotations, Answers
 from actc.data.numeric import sigmoid
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import TargetPrecision
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 
@@ -52,7 +52,7 @@ def run(name: str, doubtful: Doubtful, answers: Answers, budget: int, repeat: in
     wrong = np.zeros(len(facts), dtype=np.bool_)
     wrong[judged.rows] = ~judged.labels
     rows = np.sort(judged.rows)
-    case = ask_about(facts, lambda triples, asked: ~wrong[asked], rows, budget, Demand(0.9), repeat)
+    case = ask_about(facts, lambda triples, asked: ~wrong[asked], rows, budget, TargetPrecision(0.9), repeat)
     asked = case.answers_in(facts).rows
     rest, decisions = np.setdiff1d(rows, asked), case.decide(facts)
     counts = np.bincount(facts.relations[rows], minlength=len(facts.relation_names))

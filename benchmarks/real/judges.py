@@ -22,7 +22,7 @@ from actc.data.answers import Annotations
 from actc.data.metrics import brier
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.decide.case import Case
-from actc.decide.judge_answers import JudgeAnswers
+from actc.decide.judges import JudgeAnswers
 
 FIELDS = ("list", "scores", "judges", "answers", "repeat", "accuracy", "auc", "brier", "constant")
 ANSWERS = (0, 20, 50, 100)

@@ -45,11 +45,11 @@ CALIBRATE = ("calibrate", "scores.tsv", "--labels", "labels.tsv")
 def test_a_promise_is_said_written_and_kept(folder):
     pool, labels = folder
     output = run(*CALIBRATE, "--picks", "random", "--precision", 0.7, "--confidence", 0.9)
-    assert "a precision of 0.7 or more" in output
+    assert "Guaranteed with 90% confidence: at least 70%" in output
     with open("thresholds.json", encoding="utf-8") as file:
-        promised = json.load(file)["promise"]
-    assert promised["kind"] == "precision"
-    assert 0 < promised["least"] < 1
+        promised = json.load(file)["guarantee"]
+    assert promised["precision"] == 0.7
+    assert 0 < promised["min_probability"] < 1
     run("decide", "thresholds.json", "scores.tsv", "--out", "accepted.tsv", "--quiet")
     accepted = read_scored("accepted.tsv")[0]
     rows = pool.find(*zip(*(accepted.triple(row) for row in range(len(accepted))), strict=True))

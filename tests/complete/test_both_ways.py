@@ -122,7 +122,7 @@ def test_people_judge_candidates_and_facts_in_one_session(home, out):
     added = triples_of(out / "accepted.tsv")
     assert not added & before
     opened = open_case(out / "thresholds.json").case
-    assert {opened.target.triple(row) for row in np.flatnonzero(opened.decisions.accepted).tolist()} == added
+    assert {opened.candidates.triple(row) for row in np.flatnonzero(opened.decisions.accepted).tolist()} == added
     decide_candidates(out / "thresholds.json", out / "candidates.parquet", out / "again.tsv")
     assert triples_of(out / "again.tsv") == added
     with pytest.raises(ActcError, match="begun with --check"):

@@ -413,12 +413,6 @@ def test_nothing_is_promised_where_nothing_is_accepted():
         assert (report["accepted_precision"] is not None) == truth
 
 
-def test_what_is_promised_is_said_and_so_is_that_nothing_can_be():
-    kept = {"target": 0.95, "confidence": 0.9, "accepts": True}
-    assert complete_report.tell_promise(kept).startswith("Guaranteed with 90% confidence: at least 95% of what")
-    assert "No list has passed" in complete_report.tell_promise({**kept, "accepts": False})
-
-
 def test_impossible_plans_are_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OptionError, match="is a file"):

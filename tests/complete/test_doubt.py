@@ -8,7 +8,7 @@ import pytest
 from actc.complete.check_ask import ask_about, find_doubtful
 from actc.complete.check_doubt import doubt_facts, expect_share, infer_kinds
 from actc.data.answers import Annotations
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import TargetPrecision
 from actc.errors import TableError
 from actc.evidence.plant import KINDS, Planted, make_errors, replace_end, replace_relation, replace_seen
 from actc.graph.graph import Graph
@@ -129,7 +129,7 @@ def test_a_relation_that_is_often_wrong_is_learnt_from_answers_though_the_graph_
     doubts, doubtful, _ = found
     speaks = np.array(doubts.graph.relation_names)[doubtful.facts.relations] == "speaks"
     wrong = speaks & (np.random.default_rng(1).random(len(speaks)) < 0.5)  # whatever the fact looks like
-    case = ask(doubtful, wrong, 60, demand=Demand(0.9))
+    case = ask(doubtful, wrong, 60, target=TargetPrecision(0.9))
     p = doubtful.probability(case)
     rest = ~np.isin(np.arange(len(wrong)), case.annotations.rows)
     assert p[rest & speaks].mean() > 0.3

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from actc.data.answers import Annotations
-from actc.data.calibration import Calibration, Counts, Promised, Sources
+from actc.data.calibration import Calibration, Counts, GuaranteedPrecision, Sources
 from actc.data.triples import Thresholds
 from actc.errors import FileError
 from tests.synthetic import answers_by
@@ -74,13 +74,13 @@ def test_a_file_that_is_no_thresholds_file_is_refused(tmp_path, content, sentenc
 
 def test_everything_that_was_written_is_read_back(tmp_path, thresholds, pool):
     sources = Sources(tmp_path / "a" / "scores.tsv", tmp_path / "labels.tsv", picks="random")
-    promise = Promised(0.8, 0.9, None, ("r1",))
+    guarantee = GuaranteedPrecision(0.8, 0.9, None, ("r1",))
     words = answers_by(["a", "b"], ["r0", "r1"], ["x", "ü"], [True, False], ["person", "judges"], [1.0, 0.3])
-    more = {"sources": sources, "promise": promise, "exceptions": words}
+    more = {"sources": sources, "guarantee": guarantee, "exceptions": words}
     write(tmp_path / "t.json", thresholds, pool, transform={"mean": 1.5}, **more)
     again = Calibration.read(tmp_path / "t.json")
     assert again.exceptions.to_frame().equals(words.to_frame())
-    assert (again.sources, again.promise, again.transform) == (sources, promise, {"mean": 1.5})
+    assert (again.sources, again.guarantee, again.transform) == (sources, guarantee, {"mean": 1.5})
     accepted = np.bincount(pool.relations[thresholds.decide(pool)], minlength=3)
     assert again.counts.accepted.tolist() == accepted.tolist()
     assert again.counts.triples.tolist() == pool.relation_counts.tolist()

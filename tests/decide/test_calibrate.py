@@ -134,7 +134,7 @@ def test_labels_without_the_columns_teach_and_promise_nothing(files):
     labels = files / "labels.tsv"
     found = calibrate(files / "scores.tsv", labels, precision=0.7)
     assert np.isinf(found.thresholds.cuts_and_default).all()
-    assert (found.promise.least, found.counts.draws) == (None, 0)
+    assert (found.guarantee.min_probability, found.counts.draws) == (None, 0)
     assert {*found.exceptions.who} == {"person"}
     assert np.isfinite(calibrate(files / "scores.tsv", labels).thresholds.cuts).all()
     output = " ".join(said(files, "--precision", 0.7).split())
@@ -145,9 +145,9 @@ def test_labels_without_the_columns_teach_and_promise_nothing(files):
 
 def test_a_random_draw_promises_in_the_user_s_own_name(files):
     found = calibrate(files / "scores.tsv", files / "labels.tsv", precision=0.7, picks="random")
-    assert found.promise.accepts
+    assert found.guarantee.passed
     assert found.counts.draws == 200
     assert np.isfinite(found.thresholds.cuts).any()
     output = said(files, "--precision", 0.7, "--picks", "random")
-    assert "a precision of 0.7 or more" in output
+    assert "at least 70% of what" in output
     assert "--picks random" not in output

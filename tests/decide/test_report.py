@@ -15,7 +15,14 @@ from actc.data.files import write_json, write_scored, write_triples
 from actc.data.triples import ScoredTriples, Thresholds
 from actc.decide.calibrate import calibrate, read_case
 from actc.decide.case import Case
-from actc.decide.report import PageContext, make_report, select_questions, write_page
+from actc.decide.report import (
+    PageContext,
+    describe_guarantee,
+    describe_needed,
+    make_report,
+    select_questions,
+    write_page,
+)
 from actc.errors import FileError
 from tests.synthetic import fit_on_random, make_truth
 
@@ -105,7 +112,7 @@ def test_a_relation_that_may_be_mostly_wrong_is_not_surely_over_half_true():
     _, annotations = fit_on_random(pool, labels, 300)
     cuts = np.array([-np.inf, -np.inf, np.inf])  # everything of two relations is accepted, nothing of the third
     answered = np.isin(pool.relations[annotations.rows], (0, 1))  # what people said themselves counts as right
-    case = Case(pool, annotations.take(answered), found=Thresholds(names, cuts, 0.0, np.ones(3, dtype=bool)))
+    case = Case(pool, annotations.take(answered), given_thresholds=Thresholds(names, cuts, 0.0, np.ones(3, dtype=bool)))
     report = make_report(case)
     over_half = {line.relation: line.over_half for line in report.relations}
     assert over_half == {"bad": "uncertain", "good": "yes", "none": "nothing accepted"}
@@ -143,7 +150,7 @@ def test_nothing_accepted_and_nothing_judged_make_a_report_too(tmp_path):
     case = make_case(0)
     names = case.pool.relation_names
     none = Thresholds(names, np.full(len(names), np.inf), np.inf, np.zeros(len(names), dtype=bool))
-    report = make_report(Case(case.pool, case.annotations, found=none))
+    report = make_report(Case(case.pool, case.annotations, given_thresholds=none))
     write_page(report, tmp_path / "report.html")
     assert report.quality["precision"] is None
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -210,3 +217,13 @@ def test_a_rare_relation_has_a_line_of_its_own():
         assert line.accepted == (accepted & mine).sum()
         assert line.quality["accuracy"] is not None
         assert (line.over_half == "nothing accepted") == (line.accepted == 0)
+
+
+def test_sentences_say_what_is_guaranteed_and_what_a_guarantee_needs():
+    kept = {"precision": 0.95, "confidence": 0.9, "passed": True}
+    assert describe_guarantee(kept).startswith("Guaranteed with 90% confidence: at least 95% of what")
+    assert "No list has passed" in describe_guarantee({**kept, "passed": False})
+    both = describe_needed({"0.9": 40, "0.95": 120})
+    assert both == "More answers needed for a guaranteed precision: about 40 for 90%, about 120 for 95%."
+    assert "about 40 for 90%; 95% is out of reach" in describe_needed({"0.9": 40, "0.95": None})
+    assert "90% or 95% is out of reach" in describe_needed({"0.9": None, "0.95": None})

@@ -13,7 +13,7 @@ import pytest
 
 import actc
 from actc.data.files import read_scored, write_triples
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import TargetPrecision
 from actc.errors import ActcError, ChoiceError, FileError, OptionError
 from actc.session import Judgement
 from actc.session.cards import make_card
@@ -149,7 +149,7 @@ def test_answers_of_judges_come_from_a_file_once(session, tmp_path):
     judged = read_judges(session.store)
     assert judged.names == ("a", "b")
     assert ((judged.signals > 0) == (POOL.scores[judged.rows] > 0.5)).all()
-    assert open_case(session).case.heeded is not None
+    assert open_case(session).case.judge_adjusted is not None
     assert not len(session.annotations())
 
 
@@ -283,7 +283,7 @@ def test_judges_order_the_list_and_whoever_reads_its_file_accepts_the_same(sessi
     for _ in range(19):  # with a refit now and then
         planner.step()
         let_people_answer(session, 5)
-    case = session_case(session, Demand(0.7))
+    case = session_case(session, TargetPrecision(0.7))
     assert case.guarantee.size
     assert (case.decisions.by == "judges").any()
     assert TRUTH[case.decisions.accepted].mean() >= 0.7

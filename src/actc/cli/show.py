@@ -20,7 +20,7 @@ from actc.decide.estimate import Share
 if TYPE_CHECKING:  # a command loads what it needs, not what others print
     from actc.bench.rows import Row
     from actc.bench.sample.demo import Demo
-    from actc.data.calibration import Calibration, Promised
+    from actc.data.calibration import Calibration, GuaranteedPrecision
     from actc.data.constraints import Constraints
     from actc.decide.decide_sql import DecisionCounts
 
@@ -103,7 +103,7 @@ def _mean_and_error(values: Sequence[tuple[int, float]]) -> tuple[str, str]:
 
 
 def print_calibration(calibration: Calibration, out: Path) -> None:
-    """Print where the cuts are, what they accept of the pool, and what is promised."""
+    """Print where the cuts are, what they accept of the pool, and what is guaranteed."""
     thresholds, counts, screen = calibration.thresholds, calibration.counts, console()
     table = new_table("relation", "threshold", "answers", "candidates", "accepted")
     order = np.argsort(-counts.triples, kind="stable")
@@ -125,8 +125,8 @@ def print_calibration(calibration: Calibration, out: Path) -> None:
         f"{counts.accepted.sum():,} of {counts.pool:,} candidates are accepted, by {counts.annotated:,} answers. "
         f"Thresholds: {out}"
     )
-    if calibration.promise is not None:
-        _print_promise(calibration.promise, counts.draws)
+    if calibration.guarantee is not None:
+        _print_guarantee(calibration.guarantee, calibration)
 
 
 def _write_cut(cut: float) -> str:
@@ -134,20 +134,21 @@ def _write_cut(cut: float) -> str:
     return f"{cut:.4g}" if np.isfinite(cut) else "accept none" if cut > 0 else "accept all"
 
 
-def _print_promise(kept: Promised, draws: int) -> None:
-    """Print what is guaranteed and which relations are left out of it; or why nothing is."""
+def _print_guarantee(guarantee: GuaranteedPrecision, calibration: Calibration) -> None:
+    """Print what is guaranteed and which relations have no part in it; or what a guarantee needs."""
+    from actc.decide.report import describe_guarantee, describe_needed
+
     screen = console()
-    if kept.least is None:
-        screen.print(f"No list has passed the test for a precision of {kept.target:g}: only people's answers count.")
-        if not draws:
+    screen.print(describe_guarantee(guarantee.describe()))
+    if calibration.answers_needed is not None:
+        screen.print(describe_needed(calibration.answers_needed))
+        if not calibration.counts.draws:
             screen.print("A list is tested by random draws. If the labelled triples are one, say --picks random.")
-        return
-    screen.print(f"Guaranteed with {kept.confidence:.0%} confidence: a precision of {kept.target:g} or more.")
-    if kept.left_out:
-        names = ", ".join(kept.left_out[:MOST_RELATIONS]) + (
-            f" and {len(kept.left_out) - MOST_RELATIONS} more" if len(kept.left_out) > MOST_RELATIONS else ""
-        )
-        screen.print(Text(f"No candidate of these relations is on the list: {names}."))
+    elif guarantee.excluded_relations:
+        names = guarantee.excluded_relations
+        more = f" and {len(names) - MOST_RELATIONS} more" if len(names) > MOST_RELATIONS else ""
+        listed = ", ".join(names[:MOST_RELATIONS])
+        screen.print(Text(f"No candidate of these relations is on the list: {listed}{more}."))
 
 
 def print_demo(demo: Demo) -> None:

@@ -15,7 +15,7 @@ from actc.data.files import read_scored, write_scored
 from actc.data.numeric import sigmoid
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.decide.case import Case
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import TargetPrecision
 from actc.evidence.reasons import Reasons
 from actc.evidence.score import TriplesWithEvidence
 from actc.evidence.steps import Limits
@@ -87,11 +87,16 @@ def find_doubtful(doubts: Doubts) -> Doubtful:
 
 
 def ask_about(
-    facts: ScoredTriples, oracle: Oracle, judgeable: IntArray, budget: int, demand: Demand | None = None, seed: int = 0
+    facts: ScoredTriples,
+    oracle: Oracle,
+    judgeable: IntArray,
+    budget: int,
+    target: TargetPrecision | None = None,
+    seed: int = 0,
 ) -> Case:
     """Ask an oracle, which says whether triples are true, about facts; return the case of wrong ones."""
 
     def wrong(triples: ScoredTriples, rows: IntArray) -> BoolArray:
         return invert_labels(Annotations(rows, oracle(triples, rows))).labels
 
-    return ask_oracle(facts, wrong, judgeable, method=WRONG_FACTS_METHOD, budget=budget, seed=seed, demand=demand)
+    return ask_oracle(facts, wrong, judgeable, method=WRONG_FACTS_METHOD, budget=budget, seed=seed, target=target)

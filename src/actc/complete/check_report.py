@@ -17,7 +17,8 @@ from actc.data.pages import render
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.decide.case import BY, Case
 from actc.decide.decision_table import MAX_REASONS, guaranteed_precisions, write_decisions
-from actc.decide.report import PageContext, count_needed, describe_needed
+from actc.decide.goal import WRONG_FACTS
+from actc.decide.report import PageContext, describe_guarantee, describe_needed
 from actc.errors import OptionError
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
@@ -93,7 +94,7 @@ def write_check_decisions(path: Path, case: Case | None, outcome: Outcome, doubt
     rows = outcome.order[:MAX_REASONS]
     columns["reasons"] = doubtful.reasons.column(rows, len(outcome.facts))
     path.parent.mkdir(exist_ok=True)
-    return write_decisions(path, columns, None if case is None or case.demand is None else case.demand.target)
+    return write_decisions(path, columns, None if case is None or case.target is None else case.target.precision)
 
 
 def put_back(folder: Path, facts: Path | None, base: Base) -> list[str]:
@@ -136,8 +137,8 @@ def summarise(
         "removed_precision": None if case is None or not out.any() else case.accepted_precision,
         "share": _wrong_share(case),
         "facts_after": len(whole) - int(out.sum()),
-        "promise": case and case.promised and case.promised.describe(),
-        "answers_needed": None if case is None else count_needed(case),
+        "guarantee": case and case.guaranteed and case.guaranteed.describe(),
+        "answers_needed": None if case is None else case.needed_answers(),
         **facts,
         "most_doubtful": [
             {
@@ -187,11 +188,9 @@ def tell_wrong(report: dict[str, Any]) -> list[str]:
         lines.append(f"Share of wrong facts in the graph: {_in_percent(report['share'], 1)}.")
     if report["removed_precision"]:
         lines.append(f"Share of wrong facts among those taken out: {_in_percent(report['removed_precision'], 0)}.")
-    if report["promise"] and not report["promise"]["accepts"]:
-        lines.append(
-            f"No list has passed the test for a precision of {report['promise']['target']:g}, so only what was judged "
-            f"wrong is taken out. {describe_needed(report['answers_needed'])}"
-        )
+    if report["guarantee"] and not report["guarantee"]["passed"]:
+        failed = describe_guarantee(report["guarantee"], WRONG_FACTS)
+        lines.append(f"{failed} {describe_needed(report['answers_needed'])}")
     return lines
 
 

@@ -74,12 +74,12 @@ def _check(plan: RunConfig, stage: Stage) -> Finished:
     case, opened, session = None, None, plan.out / "session"
     if listed is not None:
         oracle, rows = listed.judge(doubtful.facts)
-        case = ask_about(doubtful.facts, oracle, rows, plan.budget, plan.demand, plan.seed)
+        case = ask_about(doubtful.facts, oracle, rows, plan.budget, plan.target, plan.seed)
     elif plan.budget and not session.exists() and not plan.undo:
         return Finished((*left["notes"], *_create_session(plan, doubtful, session)))
     elif plan.budget and session.exists():
         opened = Session(session)
-        (case,), early = open_judged(opened, plan.budget, plan.demand)
+        (case,), early = open_judged(opened, plan.budget, plan.target)
         told += early
     outcome = decide_outcome(plan.out, doubtful, case)
     graph = plan.out / f"graph{find_ending(plan.graph)}"

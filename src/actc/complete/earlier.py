@@ -182,7 +182,7 @@ class Earlier:
         """Say how many earlier answers are used, why others are not, and what they prove."""
         if not len(self.answers):
             return []
-        lines = [self.answers.describe_unused(case.target, graph)]
+        lines = [self.answers.describe_unused(case.candidates, graph)]
         if self.answers.has_inclusion_probability.any():
             lines.append("They were drawn from other candidates: they teach the method, and prove nothing of these.")
         return lines
@@ -191,10 +191,10 @@ class Earlier:
 def write_undecided(folder: Path, case: Case) -> Triples:
     """Write the candidates that may be either, nobody having answered; return them."""
     decided = case.decisions
-    p = np.zeros(len(case.target)) if decided.probability is None else decided.probability
+    p = np.zeros(len(case.candidates)) if decided.probability is None else decided.probability
     rows = np.flatnonzero((p > DOUBT) & (p < 1 - DOUBT))
     rows = rows[np.argsort(np.abs(p[rows] - 0.5), kind="stable")]
-    triples = case.target.take(rows)
+    triples = case.candidates.take(rows)
     columns = {**triples.columns(), "score": triples.scores, "probability": p[rows].round(4)}
     write_triples(folder / UNDECIDED, columns)
     return triples

@@ -15,7 +15,7 @@ from actc.data.files import read_listed, read_scored
 from actc.data.triples import IntArray, Triples
 from actc.decide.case import Case
 from actc.decide.classes import relation_mask
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import TargetPrecision
 from actc.session import Session
 from actc.session.cases import Opened, parts_of, session_case
 
@@ -48,13 +48,13 @@ class Completion:
     @property
     def called(self) -> Answers:
         """What people called true though nobody proposed it."""
-        return self.words.called_true(self.opened.case.target, self.graph)
+        return self.words.called_true(self.opened.case.candidates, self.graph)
 
 
-def open_completion(folder: Path, demand: Demand | None = None) -> Completion:
+def open_completion(folder: Path, target: TargetPrecision | None = None) -> Completion:
     """Open what people have said in the session of a folder so far, as ``actc complete`` would decide by it."""
     session = Session(folder / "session")
-    case, *wrong = (session_case(session, demand, part) for part in parts_of(session.settings))
+    case, *wrong = (session_case(session, target, part) for part in parts_of(session.settings))
     graph, words = read_listed(folder / GIVEN), read_answers(folder)
     for one in wrong:
         facts = read_scored(folder / CHECK / POOL)[0]
@@ -76,10 +76,10 @@ def as_decided(case: Case, graph: Triples, words: Answers) -> Case:
     """
     if len(rules := case.constraints):
         case = replace(case, facts=graph.take(relation_mask(graph, rules.relations)))
-    return replace(case, words=words.take(~case.pool.contains(words.triples)))
+    return replace(case, other_answers=words.take(~case.pool.contains(words.triples)))
 
 
 def new_facts(case: Case, graph: Triples) -> IntArray:
     """Return the rows of the accepted triples that a graph does not hold."""
     rows = np.flatnonzero(case.decisions.accepted)
-    return rows[~graph.contains(case.target.take(rows))]
+    return rows[~graph.contains(case.candidates.take(rows))]

@@ -40,7 +40,7 @@ def write_next_page(
     report = make_report(case)
     more = plan.command(budget=2 * max(plan.budget, len(case.annotations)) or 100)
     go_on = (more,) if opened.session is None else (f"actc annotate {shlex.quote(str(plan.out / 'session'))}", more)
-    kept = case.promised is None or case.promised.accepts
+    kept = case.guaranteed is None or case.guaranteed.passed
     commands = (audit,) if kept and len(case.annotations) else go_on
     words = replace(name_things(opened.session, commands), wrong=wrong)
     if reasons is not None:
@@ -51,7 +51,7 @@ def write_next_page(
 
 def _with_reasons(words: PageContext, case: Case, reasons: Reasons, questions: list[Question]) -> PageContext:
     """Add the reasons of what should be asked next, and of the surest and the least sure of what was accepted."""
-    candidates = case.target
+    candidates = case.candidates
     asked = [(one.head, one.relation, one.tail) for one in questions]
     shown = surest_and_least(case, MOST_SHOWN)
     rows = candidates.rows_of(encode_columns(*zip(*asked, strict=True))) if asked else shown[:0]
@@ -64,5 +64,5 @@ def _with_reasons(words: PageContext, case: Case, reasons: Reasons, questions: l
 def surest_and_least(case: Case, most: int) -> IntArray:
     """Return rows of what the method accepted: the surest and the least sure, half of ``most`` each."""
     taken = np.flatnonzero(case.decisions.accepted & (case.decisions.by == "method"))
-    taken = taken[np.argsort(-case.target.scores[taken], kind="stable")]
+    taken = taken[np.argsort(-case.candidates.scores[taken], kind="stable")]
     return taken if len(taken) <= most else np.concatenate([taken[: most // 2], taken[-(most // 2) :]])

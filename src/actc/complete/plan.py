@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from actc.errors import FileError, OptionError
 
 if TYPE_CHECKING:  # and when they are used: a help text shall not wait for numpy
-    from actc.decide.list_test import Demand
+    from actc.decide.guarantee import TargetPrecision
     from actc.graph.terms import Base
 
 Goal = Literal["missing", "wrong"]
@@ -132,14 +132,14 @@ class RunConfig:
             raise OptionError("--undo: without --check nothing was taken out; give --check too.")
 
     @property
-    def demand(self) -> Demand | None:
+    def target(self) -> TargetPrecision | None:
         """What is guaranteed of what the method decides, if anything."""
         return None if self.precision is None or not self.budget else self._demand(self.precision)
 
-    def _demand(self, precision: float) -> Demand:
-        from actc.decide.list_test import Demand
+    def _demand(self, precision: float) -> TargetPrecision:
+        from actc.decide.guarantee import TargetPrecision
 
-        return Demand(precision, self.confidence)
+        return TargetPrecision(precision, self.confidence)
 
     @property
     def checking(self) -> RunConfig:

@@ -31,7 +31,7 @@ from actc.decide.decision_table import (
     write_decisions,
 )
 from actc.decide.estimate import Share
-from actc.decide.report import count_needed, describe_needed
+from actc.decide.report import describe_guarantee, describe_needed
 from actc.evidence.reasons import Reasons
 from actc.graph.formats import FORMATS, find_format, write_graph
 from actc.graph.graph import Graph
@@ -50,9 +50,9 @@ def provenance_of(case: Case, rows: IntArray | None = None) -> dict[str, Any]:
     rows = np.flatnonzero(decided.accepted) if rows is None else rows
     told = np.full(len(rows), np.nan) if decided.probability is None else decided.probability[rows]
     return {
-        "score": case.target.scores[rows],
+        "score": case.candidates.scores[rows],
         "probability": np.ma.masked_invalid(told.round(4)),
-        "threshold": case.thresholds.of(case.target)[rows],
+        "threshold": case.thresholds.of(case.candidates)[rows],
         "method": np.full(len(rows), str(case.method), dtype=object),
         "date": np.full(len(rows), datetime.now(UTC).date().isoformat(), dtype=object),
         "by": decided.by[rows],
@@ -115,7 +115,7 @@ def write_completion(
     folder.mkdir(parents=True, exist_ok=True)
     case = opened.case
     rows = new_facts(case, graph)
-    accepted = Graph.of(case.target.take(rows))
+    accepted = Graph.of(case.candidates.take(rows))
     files = [folder / name for name in (file_name, "accepted.tsv", "thresholds.json")]
     provenance = provenance_of(case, rows)
     # Nobody knows anything of the graph's own triples, so only the new ones say that a heuristic made them.
@@ -140,8 +140,8 @@ def _write_decisions(folder: Path, case: Case, graph: Graph, reasons: Reasons | 
     """Write the table of all candidates that the graph does not hold, and of what was called true besides."""
     columns = decision_columns(case)
     if reasons is not None:
-        columns["reasons"] = reasons.column(rows_to_explain(columns), len(case.target))
-    new = ~graph.contains(case.target)
+        columns["reasons"] = reasons.column(rows_to_explain(columns), len(case.candidates))
+    new = ~graph.contains(case.candidates)
     columns = {name: column[new] for name, column in columns.items()}
     if len(called):
         count = len(called)
@@ -150,7 +150,7 @@ def _write_decisions(folder: Path, case: Case, graph: Graph, reasons: Reasons | 
         own |= {"accepted": true, "without_guarantee": true, "score": np.full(count, np.nan)}
         own |= {name: true.astype(np.float64) for name in ("probability", "guaranteed")}
         columns = {name: np.append(column, own[name]) for name, column in columns.items()}
-    return write_decisions(folder / DECISIONS, columns, None if case.demand is None else case.demand.target)
+    return write_decisions(folder / DECISIONS, columns, None if case.target is None else case.target.precision)
 
 
 def read_beside(path: Path) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def summarise(
     called : Answers
         Facts that were called true though nobody proposed them.
     """
-    candidates, judged, rows = case.target, case.answers_in(case.target), new_facts(case, graph)
+    candidates, judged, rows = case.candidates, case.answers_in(case.candidates), new_facts(case, graph)
     accepted, by = candidates.take(rows), np.append(case.decisions.by[rows], _called_by(called))
     known, asked, seen, taken, more = map(
         _count_relations, (graph, candidates, candidates.take(judged.rows), accepted, called.triples)
@@ -219,8 +219,8 @@ def summarise(
         "constraints": count_excluded(case) if len(case.constraints) else None,
         "triples_after": len(graph) + new,
         "accepted_precision": case.accepted_precision,
-        "promise": case.promised and case.promised.describe(),
-        "answers_needed": None if case.estimates is None else count_needed(case),
+        "guarantee": case.guaranteed and case.guaranteed.describe(),
+        "answers_needed": None if case.estimates is None else case.needed_answers(),
         **facts,
         "evidence": None if reasons is None else reasons.describe() | {"examples": _examples(case, reasons)},
         "relations": {
@@ -242,13 +242,13 @@ def _count_relations(triples: Triples) -> Counter[str]:
 
 def _examples(case: Case, reasons: Reasons) -> list[dict[str, Any]]:
     """Return the surest of the accepted facts, and what was asked, each with its reasons."""
-    decided, judged = case.decisions, case.answers_in(case.target).first(MOST_EXAMPLES)
+    decided, judged = case.decisions, case.answers_in(case.candidates).first(MOST_EXAMPLES)
     sure = np.flatnonzero(decided.accepted & (decided.by == "method"))
-    sure = sure[np.argsort(-case.target.scores[sure], kind="stable")][:MOST_EXAMPLES]
+    sure = sure[np.argsort(-case.candidates.scores[sure], kind="stable")][:MOST_EXAMPLES]
     rows = np.concatenate([sure, judged.rows])
     became = ["accepted"] * len(sure) + ["called true" if label else "called false" for label in judged.labels]
     said = zip(rows.tolist(), became, reasons.of(rows, decided.accepted[rows]), strict=True)
-    return [{"triple": case.target.triple(row), "became": what, "reasons": text} for row, what, text in said]
+    return [{"triple": case.candidates.triple(row), "became": what, "reasons": text} for row, what, text in said]
 
 
 def headline(report: dict[str, Any], strong: str = "") -> tuple[str, ...]:
@@ -261,33 +261,20 @@ def headline(report: dict[str, Any], strong: str = "") -> tuple[str, ...]:
     else:
         low, middle, high = interval
         sure = f"Precision of the accepted facts: {Share(middle, low, high)}."
-    if report["promise"]:
-        sure += f" {tell_promise(report['promise'])}"
+    if report["guarantee"]:
+        sure += f" {describe_guarantee(report['guarantee'])}"
     became = (
         f"{report['candidates']:,} candidates; {report['judged']:,} judged, {report['judged_true']:,} of them true; "
         f"{strong}{report['accepted']:,} accepted{strong}. "
         f"The graph had {report['triples_before']:,} facts and has {report['triples_after']:,} now."
     )
     since = [tell_changes(report["since"])] if report.get("since") else []
-    if report.get("answers_needed") and not (report["promise"] and report["promise"]["accepts"]):
+    if report.get("answers_needed") and not (report["guarantee"] and report["guarantee"]["passed"]):
         since.insert(0, describe_needed(report["answers_needed"]))
     if "check" not in report:
         return became, sure, *since
     both = f"{strong}{report['accepted']:,} facts added, {report['check']['removed']:,} taken out{strong}."
     return both, became, sure, *tell_wrong(report["check"]), *since
-
-
-def tell_promise(promise: dict[str, Any]) -> str:
-    """Say what is guaranteed of the facts that the method accepts, or that nothing is."""
-    if promise["accepts"]:
-        return (
-            f"Guaranteed with {100 * promise['confidence']:g}% confidence: at least {100 * promise['target']:g}% of "
-            "what the method accepts is true."
-        )
-    return (
-        f"No list has passed the test for a precision of {promise['target']:g}, so the method accepts nothing; raise "
-        "--budget, or give a lower --precision."
-    )
 
 
 def to_markdown(report: dict[str, Any]) -> str:

@@ -118,14 +118,14 @@ def _complete(plan: RunConfig, stage: Stage) -> Finished:
     left = whole if outcome is None else outcome.left(whole)
     words = read_answers(plan.out)
     opened = replace(opened, case=as_decided(opened.case, left, words))
-    listed = _called_true(oracle, opened.case.target, whole)
+    listed = _called_true(oracle, opened.case.candidates, whole)
     notes += [
         *told,
         *ready.earlier.tell(opened.case, whole),
         *listed[1],
         *(describe_excluded(count_excluded(opened.case)) if len(opened.case.constraints) else []),
     ]
-    called = words.called_true(opened.case.target, left).plus(listed[0])
+    called = words.called_true(opened.case.candidates, left).plus(listed[0])
     notes += [f"{len(called):,} more facts are called true though nobody proposed them."] if len(called) else []
     name = f"graph{find_ending(plan.graph)}"
     files = write_completion(plan.out, opened, left, name, plan.base, ready.beside, ready.reasons, called)
@@ -233,7 +233,7 @@ def _ask_oracle(
         method=ready.method(plan),
         budget=budget,
         seed=plan.seed,
-        demand=plan.demand,
+        target=plan.target,
         rows=pool,
         answers=ready.earlier.answers,
     )
@@ -271,8 +271,8 @@ def _ask_about_facts(
         oracle, rows = listed.judge(doubts.facts)
     except FileError:
         return None, [f"{listed.path}: none of the {len(doubts.facts):,} doubtful facts is judged in it."]
-    demand = plan.checking.demand
-    return ask_about(doubts.facts, oracle, rows, budget, demand, plan.seed), []
+    target = plan.checking.target
+    return ask_about(doubts.facts, oracle, rows, budget, target, plan.seed), []
 
 
 def _create_session(
@@ -328,7 +328,7 @@ def _open_session(folder: Path, plan: RunConfig, ready: Ready) -> tuple[Opened, 
     if (session.settings.n_facts > 0) != plan.check:
         raise OptionError(f"{folder} was begun {'without' if plan.check else 'with'} --check; give a new --out.")
     rows = ready.candidates.rows_of(ready.earlier.answers.triples)
-    (case, *wrong), early = open_judged(session, plan.budget, plan.demand, int((rows >= 0).sum()))
+    (case, *wrong), early = open_judged(session, plan.budget, plan.target, int((rows >= 0).sum()))
     return Opened(replace(case, candidates=ready.candidates), session), wrong[0] if wrong else None, early
 
 

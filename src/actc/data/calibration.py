@@ -80,22 +80,22 @@ PATHS = ("scores", "labels", "known", "session", "candidates", "graph")
 
 
 @dataclass(frozen=True)
-class Promised:
-    """The precision that thresholds promise."""
+class GuaranteedPrecision:
+    """The precision that thresholds guarantee."""
 
-    target: float
+    precision: float
     confidence: float
-    least: float | None  # the least P(true) that is accepted; None where no list passed the test, and nothing is
-    left_out: tuple[str, ...] = ()  # relations of which nothing is accepted
+    min_probability: float | None  # the lowest P(true) that is accepted; None where no list has passed the test
+    excluded_relations: tuple[str, ...] = ()  # relations of which nothing is accepted
 
     @property
-    def accepts(self) -> bool:
-        """Whether anything can be accepted under it."""
-        return self.least is not None
+    def passed(self) -> bool:
+        """Whether a list has passed the test, so that anything is accepted."""
+        return self.min_probability is not None
 
     def describe(self) -> dict[str, Any]:
-        """Return what is promised, and whether it can be kept, as reports have it."""
-        return {"target": self.target, "confidence": self.confidence, "accepts": self.accepts}
+        """Return the precision, the confidence, and whether a list has passed, as reports have it."""
+        return {"precision": self.precision, "confidence": self.confidence, "passed": self.passed}
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ class Calibration:
     curves : Curves, optional
         P(true) against the score, where the method has probabilities.
     sources : Sources
-    promise : Promised, optional
+    guarantee : GuaranteedPrecision, optional
     exceptions : Answers
         Triples with an answer of a person or a judge, which are decided so, whatever their score. Who decided is
         person, oracle, judges, or the method, where judges spoke and did not turn its decision round; the probability
@@ -124,6 +124,8 @@ class Calibration:
         Draws of the accepted precision by facts that were held out of the graph, where nobody answered.
     constraints : Constraints
         What cannot be true together.
+    answers_needed : dict, optional
+        About how many more answers a guarantee of each precision needs, where no list has passed; None out of reach.
     accepted_precision : list of float, optional
         Lowest, middle and highest of the precision of what is accepted of the candidates that thresholds were found on.
     actc_version, created : str
@@ -137,11 +139,12 @@ class Calibration:
     transform: dict[str, Any] | None = None
     curves: Curves | None = None
     sources: Sources = field(default_factory=Sources)
-    promise: Promised | None = None
+    guarantee: GuaranteedPrecision | None = None
     exceptions: Answers = field(default_factory=Answers)
     holdout: tuple[float, ...] = ()
     constraints: Constraints = field(default_factory=Constraints)
     accepted_precision: list[float] | None = None
+    answers_needed: dict[str, int | None] | None = None
     actc_version: str = __version__
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -165,11 +168,12 @@ class Calibration:
                 "draws": counts.draws,
             },
             "sources": _write_sources(self.sources, (place or path).absolute().parent),
-            "promise": None if self.promise is None else {"kind": "precision", **asdict(self.promise)},
+            "guarantee": None if self.guarantee is None else asdict(self.guarantee),
             "exceptions": _write_exceptions(self.exceptions),
             "holdout": list(self.holdout),
             "constraints": self.constraints.columns(),
             "accepted_precision": self.accepted_precision,
+            "answers_needed": self.answers_needed,
             "default": self.thresholds.default,
             "curves": None if curves is None else {"low": curves.low, "high": curves.high, "default": default},
         }
@@ -206,11 +210,12 @@ class Calibration:
                 content["score_transform"],
                 _read_curves(content),
                 _read_sources(content["sources"], path.absolute().parent),
-                _read_promise(content["promise"]),
+                _read_guarantee(content["guarantee"]),
                 _read_exceptions(content["exceptions"]),
                 tuple(float(draw) for draw in content["holdout"]),
                 Constraints.from_columns(content["constraints"]),
                 _read_precision(content["accepted_precision"]),
+                content["answers_needed"],
                 _text(content, "actc_version"),
                 _text(content, "created"),
             )
@@ -289,11 +294,12 @@ def _read_sources(content: dict[str, Any] | None, folder: Path) -> Sources:
     return Sources(**paths, picks=_text(content, "picks"))
 
 
-def _read_promise(content: dict[str, Any] | None) -> Promised | None:
+def _read_guarantee(content: dict[str, Any] | None) -> GuaranteedPrecision | None:
     if content is None:
         return None
-    target, confidence, least = float(content["target"]), float(content["confidence"]), content["least"]
-    return Promised(target, confidence, None if least is None else float(least), tuple(content["left_out"]))
+    bar, excluded = content["min_probability"], tuple(content["excluded_relations"])
+    bar = None if bar is None else float(bar)
+    return GuaranteedPrecision(float(content["precision"]), float(content["confidence"]), bar, excluded)
 
 
 def _write_exceptions(answers: Answers) -> dict[str, list[Any]]:

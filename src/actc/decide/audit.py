@@ -17,7 +17,7 @@ import numpy as np
 from actc.data.answers import Annotations
 from actc.data.triples import FloatArray, IntArray, ScoredTriples
 from actc.decide.estimate import Share
-from actc.decide.words import CANDIDATES, Sought
+from actc.decide.goal import MISSING_FACTS, Goal
 from actc.errors import OptionError
 
 LARGE = 0.02
@@ -264,7 +264,7 @@ def answers_for(target: float, share: float, total: int, level: float = 0.9, few
     return _first_to_hold(is_reached, fewest, total) if total >= fewest and is_reached(total) else None
 
 
-def describe_audit(audit: Audit, goal: Sought = CANDIDATES) -> str:
+def describe_audit(audit: Audit, goal: Goal = MISSING_FACTS) -> str:
     """Return in words what the answers show, and about how many more are needed."""
     rule, more, facts = audit.rule, audit.more, goal.found
     if not audit.judged:

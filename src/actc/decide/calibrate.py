@@ -16,8 +16,7 @@ from actc.data.files import read_scored, write_scored
 from actc.data.parts import read_sample
 from actc.data.triples import ScoredTriples
 from actc.decide.case import PEOPLE, Case
-from actc.decide.guarantee import split_random
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import TargetPrecision, split_random
 from actc.errors import FileError, OptionError, check_choice
 from actc.graph.formats import read_graph
 from actc.methods.named import describe_options, find_method, finds_cuts, warn_of_scores
@@ -78,7 +77,7 @@ def calibrate(
     [False, False, True, True]
     """
     find_method(method)  # refuses one that does not exist, before anything else is looked at
-    demand = None if precision is None else Demand(precision, confidence)
+    target = None if precision is None else TargetPrecision(precision, confidence)
     sources = find_sources(scores, labels, known, graph, picks=picks)
     if labels is None and finds_cuts(find_method(method)):
         raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
@@ -90,12 +89,12 @@ def calibrate(
     source = labels if isinstance(labels, PathLike) else "answers"
     for note in answers.describe_use(pool, there or facts, source):
         LOG.warning("%s: %s", source, note)
-    annotations = _annotate(pool, answers, picks, demand)
+    annotations = _annotate(pool, answers, picks, target)
     rules = Constraints.read(constraints) if isinstance(constraints, PathLike) else constraints or Constraints()
     rules.warn_of_unknown(
         (*pool.relation_names, *(there.relation_names if there else ())), "the candidates or the graph"
     )
-    case = Case(pool, annotations, facts, method, demand=demand, constraints=rules, facts=there)
+    case = Case(pool, annotations, facts, method, target=target, constraints=rules, facts=there)
     calibration = describe_calibration(case, sources)
     if out is not None:
         calibration.write(out)
@@ -125,10 +124,10 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
     pool = read_sample(sources.scores, answers.triples)
     if pool.relation_names != thresholds.relation_names:
         raise FileError(f"{sources.scores}: its relations are not those of {path}; calibrate again.")
-    kept = calibration.promise
-    demand = None if kept is None else Demand(kept.target, kept.confidence)
-    annotations = _annotate(pool, answers, sources.picks, demand)
-    candidates = None if sources.candidates is None else read_scored(sources.candidates)[0]
+    kept = calibration.guarantee
+    target = None if kept is None else TargetPrecision(kept.precision, kept.confidence)
+    annotations = _annotate(pool, answers, sources.picks, target)
+    candidates = pool if sources.candidates is None else read_scored(sources.candidates)[0]
     case = Case(pool, annotations, known, calibration.method, candidates=candidates)
     facts = None if sources.graph is None else read_graph(sources.graph)
     case = replace(case, holdout=calibration.holdout, constraints=calibration.constraints, facts=facts)
@@ -137,20 +136,20 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
 
 def as_found(case: Case, path: PathLike, calibration: Calibration) -> Case:
     """Return a case as a thresholds file decides it: by its cuts, or its guarantee, and people's answers."""
-    words, kept = calibration.exceptions, calibration.promise
-    case = replace(case, name=Path(path).name, words=words.take(np.isin(words.who, PEOPLE)))
+    answers, kept = calibration.exceptions, calibration.guarantee
+    case = replace(case, name=Path(path).name, other_answers=answers.take(np.isin(answers.who, PEOPLE)))
     if kept is None:
-        return replace(case, found=calibration.thresholds)
-    return replace(case, demand=Demand(kept.target, kept.confidence))
+        return replace(case, given_thresholds=calibration.thresholds)
+    return replace(case, target=TargetPrecision(kept.precision, kept.confidence))
 
 
-def _annotate(pool: ScoredTriples, answers: Answers, picks: str, demand: Demand | None) -> Annotations:
+def _annotate(pool: ScoredTriples, answers: Answers, picks: str, target: TargetPrecision | None) -> Annotations:
     """Return the answers about a pool; random draws, if they are, with half of them for the test of a list."""
     annotations = answers.on(pool)
     if picks != "random":
         return annotations
     annotations = annotations.drawn_at_random(pool)
-    return annotations if demand is None else split_random(annotations, len(pool), np.random.default_rng(0))
+    return annotations if target is None else split_random(annotations, len(pool), np.random.default_rng(0))
 
 
 def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: Path | None) -> Sources:
@@ -175,24 +174,23 @@ def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: 
 
 def describe_calibration(case: Case, sources: Sources) -> Calibration:
     """Put together all that thresholds.json says of a case; ``sources`` are what a report can go back to."""
-    alone = case.decide_alone(case.target) if len(case.constraints) else case.decisions
-    accepted = (case.decisions if case.target is case.pool else case.decide(case.pool)).accepted
-    squash, spoken = case.fit.squash, alone.by != "method"
-    if case.heeded is not None:  # what judges said counts, whether it turned the decision or not
-        judged = case.target.rows_of(case.pool.take(np.flatnonzero(case.heeded.asked)))
-        spoken[judged[judged >= 0]] = True
-    p = np.full(len(case.target), np.nan) if alone.probability is None else alone.probability
+    alone, accepted = case.alone, (case.decisions if case.candidates is case.pool else case.decide(case.pool)).accepted
+    squash, judged = case.fit.squash, alone.by != "method"
+    if case.judge_adjusted is not None:  # answers of judges count, whether they changed the decision or not
+        judged[case.judged_rows(case.candidates)[0]] = True
+    p = np.full(len(case.candidates), np.nan) if alone.probability is None else alone.probability
     return Calibration(
         case.thresholds,
         str(case.method),
-        describe_options(case.found_method),
+        describe_options(case.named_method),
         Counts.of(case.pool, case.annotations, accepted),
         None if squash is None else {"name": "sigmoid(score - mean)", "mean": squash.mean},
         case.curves,
         sources,
-        case.promised,
-        Answers(case.target.plain().take(spoken), alone.accepted[spoken], p[spoken], who=alone.by[spoken]),
+        case.guaranteed,
+        Answers(case.candidates.plain().take(judged), alone.accepted[judged], p[judged], who=alone.by[judged]),
         case.holdout,
         case.rules,
         case.accepted_precision,
+        None if case.guaranteed is None or case.guaranteed.passed else case.needed_answers(),
     )

@@ -13,7 +13,7 @@ from actc.data.deliver import write_beside
 from actc.data.files import quote
 from actc.data.triples import BoolArray, FloatArray, IntArray
 from actc.decide.case import Case
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import TargetPrecision
 
 DECISIONS = "decisions.parquet"
 PRECISIONS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
@@ -47,22 +47,21 @@ def decision_columns(case: Case) -> dict[str, Any]:
     if case.decisions.probability is None:
         return columns
     columns["guaranteed"] = guaranteed_precisions(case)
-    if case.demand is not None:
-        columns["without_guarantee"] = case.plain.decide(case.target).accepted
+    if case.target is not None:
+        columns["without_guarantee"] = case.plain.decide(case.candidates).accepted
     return columns
 
 
 def guaranteed_precisions(case: Case) -> FloatArray:
     """Return the highest precision under whose guarantee each candidate is accepted; NaN where under none."""
-    confidence = Demand(PRECISIONS[0]).confidence if case.demand is None else case.demand.confidence
-    demanded = [] if case.demand is None else [case.demand.target]
-    found, lists = np.full(len(case.target), np.nan), dict[Any, BoolArray]()
-    for precision in sorted({*PRECISIONS, *demanded}):
-        demand = Demand(precision, confidence)
-        kept = case.guarantee_for(demand)
-        passed = (kept.drawn and kept.drawn.number, kept.size)  # several precisions often pass with the same list
+    own = case.target or TargetPrecision(PRECISIONS[0])
+    found, lists = np.full(len(case.candidates), np.nan), dict[Any, BoolArray]()
+    for precision in sorted({*PRECISIONS, own.precision}):
+        target = TargetPrecision(precision, own.confidence)
+        kept = case.guarantee_for(target)
+        passed = (kept.round and kept.round.number, kept.size)  # several precisions often pass with the same list
         if passed not in lists:
-            lists[passed] = case.with_demand(demand).decide(case.target).accepted
+            lists[passed] = case.with_target(target).decide(case.candidates).accepted
         found[lists[passed]] = precision
     return found
 
@@ -98,7 +97,7 @@ def excluded_columns(case: Case) -> dict[str, Any]:
     """
     decided = case.decisions
     rows, conflicts = decided.excluded, decided.resolution
-    columns = {**case.target.take(rows).columns(), "score": case.target.scores[rows]}
+    columns = {**case.candidates.take(rows).columns(), "score": case.candidates.scores[rows]}
     if decided.probability is not None:
         columns["probability"] = decided.probability[rows]
     cells: dict[str, list[str]] = {name: [] for name in ("constraint", "why", "against", "other")}
@@ -110,7 +109,7 @@ def excluded_columns(case: Case) -> dict[str, Any]:
         if fact >= 0 and case.facts is not None:
             against, other = "fact", " ".join(case.facts.triple(fact))
         elif rival >= 0:
-            against, other = "rival", " ".join(case.target.triple(rival))
+            against, other = "rival", " ".join(case.candidates.triple(rival))
         why = CONFLICTS[rule.kind] + ("" if certain else f": {rule.share:.1%} of {rule.cases:,}")
         for name, cell in zip(cells, (str(rule), why, against, other), strict=True):
             cells[name].append(cell)

@@ -16,10 +16,10 @@ import numpy as np
 
 from actc.data.triples import BoolArray, FloatArray, IntArray
 
-BELIEVED = 1 / 3
+PRIOR_SD = 1 / 3
 """Standard deviation of the error of a mean P(true) before any answer, in units of sqrt(p (1 - p)): P(true) is worth
 nine answers. Chosen between .25 and .4 by coverage and width on 31 pools (intervals.csv)."""
-LEAST_VARIANCE = 0.04
+MIN_VARIANCE = 0.04
 """Of p (1 - p): a share near 1 is not believed exactly either. As for a share of 0.96."""
 DRAWS = 2000
 QUANTITIES = ("precision", "recall", "accuracy", "f1", "true_share")
@@ -80,8 +80,8 @@ def estimate_share(
         What a holdout says of the correction: its mean and its standard deviation. By default P(true) is believed.
     """
     expected = float(p.mean()) if len(p) else 0.5
-    bernoulli = max(expected * (1 - expected), LEAST_VARIANCE)
-    shift, spread = belief if belief is not None else (0.0, BELIEVED * bernoulli**0.5)
+    bernoulli = max(expected * (1 - expected), MIN_VARIANCE)
+    shift, spread = belief if belief is not None else (0.0, PRIOR_SD * bernoulli**0.5)
     if not len(residuals):
         return SetShare(expected + shift, spread, np.inf, expected)
     count = float(weights.sum() ** 2 / (weights**2).sum())  # equally weighted answers that these are worth (Kish)
@@ -136,7 +136,7 @@ class Estimates:
 
     def of_relation(self, relation: int) -> dict[str, Share | None]:
         """Return the same of one relation: the common correction, and an error of its own that its draws make small."""
-        own = BELIEVED / np.sqrt(1 + BELIEVED**2 * self.draws_in[relation])
+        own = PRIOR_SD / np.sqrt(1 + PRIOR_SD**2 * self.draws_in[relation])
         errors = own * _with_middle(np.random.default_rng([1, relation]).standard_normal((2, DRAWS)))
         sizes, sums, people = (table[:, relation] for table in self._counts)
         return _measure(sizes, sums, people, self._corrections, errors)
@@ -190,7 +190,7 @@ def _measure(
         column has the middle.
     """
     means = np.where(sizes > 0, sums / np.maximum(sizes, 1), 0.5)[:, None]
-    share = np.clip(means + corrections + errors * np.sqrt(np.maximum(means * (1 - means), LEAST_VARIANCE)), 0, 1)
+    share = np.clip(means + corrections + errors * np.sqrt(np.maximum(means * (1 - means), MIN_VARIANCE)), 0, 1)
     normal = _with_middle(np.random.default_rng(2).standard_normal((2, DRAWS)))
     luck = normal * np.sqrt(share * (1 - share) / np.maximum(sizes, 1)[:, None])  # of a finite set
     true_accepted, true_rejected = sizes[:, None] * np.clip(share + luck, 0, 1)

@@ -1,7 +1,20 @@
-"""What the rounds of draws guarantee: each tests a list that was fixed before its draws.
+"""A guaranteed precision by testing a list: random draws from it, an exact test, whatever made the list.
 
-The list of a round is a function of the candidates and of the answers of earlier rounds alone; so whoever has the
-candidates and the answers, with their rounds, finds the same list again.
+Candidates are sorted by P(true). Nested lists end at several places of that order. Random draws from the longest list
+are judged. The lists are tested from the shortest to the longest, each at the full error of the round, until one fails;
+the last that passed is accepted.
+
+Why it is valid. *One list*: the draws that fall into a list are, given their number, a simple random sample without
+replacement of it. Let T be its true facts, f the false draws. What is accepted unjudged is below the target only if T
+is below a number that falls with f, and P(at most f false draws) rises with T; so if the unjudged part is too bad, the
+p-value of the actual T is at most the one that is computed, and that happens with probability at most alpha. *Nested
+lists*: to accept a bad list, the first bad one in the order has to pass, which has probability at most alpha, however
+dependent the tests are (fixed-sequence testing). *Rounds*: lists and order of a round are fixed before its draws, and
+the errors of the rounds add up to 1 - confidence. *Open draws* (without an answer yet, or judged unsure) count as false
+ones. P(true) decides how long the list is, never whether this holds.
+
+The list of a round is a function of the candidates and of the answers of earlier rounds alone; so it can be computed
+again from the candidates and the answers with their rounds.
 """
 
 from __future__ import annotations
@@ -14,44 +27,102 @@ import numpy as np
 
 from actc.data.answers import Annotations, Picks
 from actc.data.triples import BoolArray, FloatArray, IntArray
-from actc.decide.list_test import Demand, Round, draws_to_pass, is_settled, largest_passing, nested_lists
+from actc.decide.estimate import PRIOR_SD
+from actc.errors import OptionError
 
 LIST = "list"
-"""The selection of an answer that was drawn from a list which is tested."""
+"""How a question was selected that was drawn from a list which is tested."""
 LIST_DRAW = "A random draw, to test the list of facts that would be accepted."
-_FRAME = re.compile(r"(\d+) draws at ([0-9.e-]+)")
-
-
-def name_round(one: Round) -> str:
-    """Return the ``sampling_frame`` of the draws of a round: how many there are, and the share of the error."""
-    return f"{one.draws} draws at {one.share:g}"
-
-
-def split_random(answers: Annotations, pool: int, random: np.random.Generator) -> Annotations:
-    """Return a plain random draw from a pool as answers of which half teach, and half test lists of the pool."""
-    order = random.permutation(len(answers))
-    teach, test = (answers.take(np.sort(part)) for part in np.array_split(order, 2))
-    plan = Round(len(test), 1.0)
-    return teach.plus(
-        replace(test, selection=LIST, sampling_frame=name_round(plan), inclusion_probability=1 / pool, round=1.0)
-    )
+PRIOR_ANSWERS = 1 / PRIOR_SD**2
+"""How many answers P(true) is worth."""
 
 
 @dataclass(frozen=True)
-class BegunRound:
+class Tuned:
+    """The numbers that were set by hand, by the mean recall on the pools of benchmarks/guarantee.
+
+    ``teach`` was chosen from four by leaving one pool out, 31 times the same; for the others no pool was left out.
+
+    Parameters
+    ----------
+    teach : float
+        Share of the answers that teach the method before anything is tested.
+    beyond : float
+        The longest list ends where the mean of P(true) is ``1 - (1 + beyond) * (1 - target)``.
+    shortest : float
+        Size of the shortest list, as a share of the longest, where so few draws are enough.
+    lists : int
+        How many nested lists.
+    first_draws, first_error : float
+        Share of the draws and of the error in the first of two rounds.
+    two_rounds : float
+        There are two rounds if the first has so many times the draws that pass without a false one.
+    open_end : float
+        Share of the remaining error that a round takes where it is unknown how many answers there will be.
+    likely : float
+        A number of answers is enough if a list passes with this probability.
+    """
+
+    teach: float = 0.35
+    beyond: float = 0.2
+    shortest: float = 0.5
+    lists: int = 6
+    first_draws: float = 1 / 3
+    first_error: float = 0.3
+    two_rounds: float = 2.0
+    open_end: float = 0.7
+    likely: float = 0.8
+
+
+TUNED = Tuned()
+
+
+@dataclass(frozen=True)
+class TargetPrecision:
+    """The precision to guarantee of the accepted facts that nobody judged, and the confidence."""
+
+    precision: float
+    confidence: float = 0.9
+
+    def __post_init__(self) -> None:
+        if not 0 < self.precision < 1:
+            raise OptionError(f"A precision of {self.precision} is out of range; give a share between 0 and 1.")
+        if not 0.5 <= self.confidence < 1:
+            raise OptionError(f"A confidence of {self.confidence} is out of range; give 0.5 to 1, such as 0.95.")
+
+    @property
+    def error(self) -> float:
+        """The probability that a guarantee is wrong."""
+        return 1 - self.confidence
+
+
+@dataclass(frozen=True)
+class RoundPlan:
+    """Draws that test a list, and the share of the error that they may spend."""
+
+    draws: int
+    share: float
+
+    def __str__(self) -> str:
+        """The sampling frame that is stored with each draw."""
+        return f"{self.draws} draws at {self.share:g}"
+
+
+@dataclass(frozen=True)
+class StartedRound:
     """A round whose list is fixed: its number, its plan, and how many candidates of the pool are on the list."""
 
     number: int
-    plan: Round
+    plan: RoundPlan
     listed: int
 
     @classmethod
-    def read(cls, number: int, sampling_frame: str, inclusion_probability: float) -> BegunRound | None:
-        """Read it off what stands beside a draw; None where that is something else."""
-        match = _FRAME.fullmatch(sampling_frame)
+    def read(cls, number: int, sampling_frame: str, inclusion_probability: float) -> StartedRound | None:
+        """Read it from what is stored with a draw; None where that is something else."""
+        match = re.fullmatch(r"(\d+) draws at ([0-9.e-]+)", sampling_frame)
         if match is None or not 0 < inclusion_probability <= 1:
             return None
-        return cls(number, Round(int(match[1]), min(float(match[2]), 1.0)), round(1 / inclusion_probability))
+        return cls(number, RoundPlan(int(match[1]), min(float(match[2]), 1.0)), round(1 / inclusion_probability))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,14 +158,14 @@ class Ranking:
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnRound:
+class SampledRound:
     """A round of draws with its answers.
 
     Parameters
     ----------
     number : int
         The first is 1.
-    plan : Round
+    plan : RoundPlan
     base : Case
         The case as it was before the round: it fixed the list.
     ranking : Ranking
@@ -107,7 +178,7 @@ class DrawnRound:
     """
 
     number: int
-    plan: Round
+    plan: RoundPlan
     base: Any
     ranking: Ranking
     size: int
@@ -119,18 +190,14 @@ class DrawnRound:
         """Draws without an answer."""
         return max(self.plan.draws - len(self.places), 0)
 
-    def lists(self, demand: Demand) -> IntArray:
-        """Return the sizes of the lists to test, none longer than what was drawn from."""
-        sizes = nested_lists(self.ranking.p, demand.target, self.plan.draws, self.plan.share * demand.error)
-        return np.unique(np.minimum(sizes, self.size))
-
-    def test(self, demand: Demand) -> Guarantee:
+    def test(self, target: TargetPrecision) -> Guarantee:
         """Return what the round guarantees."""
-        sizes, alpha = self.lists(demand), self.plan.share * demand.error
-        draws = (sizes, self.places, self.labels, demand.target, alpha)
-        size = largest_passing(*draws, self.open_draws) if len(sizes) else 0
-        bar = float(self.ranking.p[size - 1]) if size else np.inf
-        return Guarantee(demand, size, bar, self, is_settled(*draws, self.open_draws))
+        alpha = self.plan.share * target.error
+        # None is longer than what was drawn from.
+        sizes = np.minimum(nested_lists(self.ranking.p, target.precision, self.plan.draws, alpha), self.size)
+        draws = (np.unique(sizes), self.places, self.labels, target.precision, alpha, self.open_draws)
+        size = largest_passing(*draws) if len(sizes) else 0
+        return Guarantee(target, size, float(self.ranking.p[size - 1]) if size else np.inf, self, is_settled(*draws))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,62 +206,229 @@ class Guarantee:
 
     Parameters
     ----------
-    demand : Demand
+    target : TargetPrecision
     size : int
         How many candidates the list has that passed; 0 if none did.
-    bar : float
-        The least P(true) in it; infinite if none passed.
-    drawn : DrawnRound, optional
+    min_probability : float
+        The lowest P(true) in it; infinite if none passed.
+    round : SampledRound, optional
         The round that tested it; None before the first.
     settled : bool
         Whether the answers that are missing in the round change nothing.
     """
 
-    demand: Demand
+    target: TargetPrecision
     size: int = 0
-    bar: float = np.inf
-    drawn: DrawnRound | None = None
+    min_probability: float = np.inf
+    round: SampledRound | None = None
     settled: bool = True
 
     @property
     def rows(self) -> IntArray:
         """The candidates on the list that passed."""
-        if self.drawn is None:
-            return np.zeros(0, dtype=np.int64)
-        return self.drawn.ranking.rows[: self.size]
+        return np.zeros(0, dtype=np.int64) if self.round is None else self.round.ranking.rows[: self.size]
 
 
-def error_left(rounds: list[DrawnRound]) -> float:
+def plan_rounds(budget: int, target: TargetPrecision) -> tuple[int, list[RoundPlan]]:
+    """Return how many of the answers teach, and the rounds in which the others test.
+
+    Parameters
+    ----------
+    budget : int
+        Answers in all.
+    target : TargetPrecision
+    """
+    affordable = budget - draws_to_pass(0, target.precision, target.error)  # else no list could pass
+    teach = min(round(TUNED.teach * budget), max(affordable, 0))
+    draws = budget - teach
+    first = round(TUNED.first_draws * draws)
+    if first < TUNED.two_rounds * draws_to_pass(0, target.precision, TUNED.first_error * target.error):
+        return teach, [RoundPlan(draws, 1.0)]
+    return teach, [RoundPlan(first, TUNED.first_error), RoundPlan(draws - first, 1 - TUNED.first_error)]
+
+
+def draws_to_pass(false: int, precision: float, alpha: float) -> int:
+    """Return how many draws pass with so many false ones, from a list without end."""
+    from scipy.special import bdtr
+
+    drawn = np.arange(false + 1, int(np.ceil((false + 1) * np.log(alpha) / np.log(precision))) + 2 * false + 2)
+    return int(drawn[np.argmax(bdtr(false, drawn, 1 - precision) <= alpha)])
+
+
+def nested_lists(probabilities: FloatArray, precision: float, draws: int, alpha: float) -> IntArray:
+    """Return the sizes of the lists to test, ascending; none where no candidate is likely enough.
+
+    Candidates of one probability are in the same lists. The shortest list expects enough draws to pass with one false
+    one among them. Where no false draw can be afforded there is one list: that which is expected to bring most.
+
+    Parameters
+    ----------
+    probabilities : float array of shape (N,)
+        P(true) of the candidates that nobody judged, in descending order.
+    precision : float
+        The precision to guarantee.
+    draws : int
+        How many draws there will be from the longest list.
+    alpha : float
+        The error of the round.
+    """
+    means = np.cumsum(probabilities) / np.arange(1, len(probabilities) + 1)
+    enough = np.flatnonzero(means >= 1 - (1 + TUNED.beyond) * (1 - precision))
+    if not len(enough) or draws < 1:
+        return np.zeros(0, dtype=np.int64)
+    one_false = draws_to_pass(1, precision, alpha)
+    if draws < one_false:
+        sizes = _best_list(means, draws, precision, alpha)
+    else:
+        shortest = np.clip(one_false / draws, TUNED.shortest, 0.9)
+        sizes = np.ceil((enough[-1] + 1) * np.linspace(shortest, 1, TUNED.lists)).astype(np.int64)
+    ties = np.searchsorted(-probabilities, -probabilities[sizes - 1], side="right")
+    return np.unique(ties.astype(np.int64))
+
+
+def _best_list(means: FloatArray, draws: int, precision: float, alpha: float) -> IntArray:
+    """Return the size with the largest product of size and P(all draws are true); none if no list can pass.
+
+    P(true) is worth ``PRIOR_ANSWERS`` answers. Facts are whole, so many a size needs a draw or two more than its
+    neighbours: the longest one that passes is taken.
+    """
+    from scipy.special import gammaln
+
+    true = np.maximum(PRIOR_ANSWERS * means, 1e-9)
+    best = int(np.argmax(np.log(np.arange(1, len(means) + 1)) + gammaln(true + draws) - gammaln(true))) + 1
+    near = np.arange(best, best // 2, -1)[:1000]
+    passes = p_values(near, np.minimum(draws, near), np.zeros_like(near), precision) <= alpha
+    return near[passes][:1]
+
+
+def p_values(sizes: IntArray, drawn: IntArray, false: IntArray, precision: float) -> FloatArray:
+    """Return the probability of so few false draws if the precision of what was not drawn is below the target.
+
+    Parameters
+    ----------
+    sizes, drawn, false : int array of shape (L,)
+        Of each list: its size, its draws without replacement, and the false ones among them.
+    precision : float
+        The precision to guarantee of the rest.
+    """
+    from scipy.stats import hypergeom
+
+    needed = np.ceil(precision * (sizes - drawn) - 1e-9).astype(np.int64)  # true ones among what was not drawn
+    wrong = false + (sizes - drawn) - needed + 1  # the fewest false ones in a list that is too bad
+    p = hypergeom.cdf(false, sizes, np.minimum(wrong, sizes), drawn)
+    return np.where(sizes > drawn, p, 1.0)
+
+
+def largest_passing(
+    sizes: IntArray, places: IntArray, labels: BoolArray, precision: float, alpha: float, open_draws: int = 0
+) -> int:
+    """Return the size of the longest list that is guaranteed, 0 if none is.
+
+    Parameters
+    ----------
+    sizes : int array of shape (L,)
+        Nested lists, ascending: each holds the first so many candidates.
+    places : int array of shape (n,)
+        Places of the draws in the order of candidates: a random sample, without replacement, of the longest list.
+    labels : bool array of shape (n,)
+        Whether each draw is true.
+    precision, alpha : float
+        The precision to guarantee, and the probability of a wrong guarantee.
+    open_draws : int
+        Draws of the round without an answer: they count as false ones of every list.
+    """
+    inside = places < sizes[:, None]
+    judged, false = inside.sum(axis=1), (inside & ~labels).sum(axis=1)
+    drawn = np.minimum(judged + open_draws, sizes)
+    passed = p_values(sizes, drawn, false + open_draws, precision) <= alpha
+    passed |= judged >= sizes  # nothing of it is accepted unjudged
+    count = len(passed) if passed.all() else int(passed.argmin())
+    return int(sizes[count - 1]) if count and judged[count - 1] < sizes[count - 1] else 0
+
+
+def is_settled(
+    sizes: IntArray, places: IntArray, labels: BoolArray, precision: float, alpha: float, open_draws: int
+) -> bool:
+    """Return True if the longest list passes whatever the open draws are, or if none can pass any more."""
+    if not open_draws or not len(sizes):
+        return True
+    if largest_passing(sizes, places, labels, precision, alpha, open_draws) == sizes[-1]:
+        return True
+    everywhere = np.zeros(open_draws, dtype=np.int64)  # in the shortest list, and so in all
+    best = np.append(places, everywhere), np.append(labels, np.ones(open_draws, dtype=np.bool_))
+    return largest_passing(sizes, *best, precision, alpha) == 0
+
+
+def answers_needed(
+    probabilities: FloatArray, target: TargetPrecision, share: float = 1.0, most: int = 2000
+) -> int | None:
+    """Return about how many draws a guarantee needs, by today's P(true); None where ``most`` are not enough.
+
+    The shortest of the lists that would be tested decides whether anything is guaranteed: so many draws that it
+    passes with probability ``TUNED.likely`` if P(true) is right.
+
+    Parameters
+    ----------
+    probabilities : float array of shape (N,)
+        P(true) of the candidates that nobody judged, in descending order.
+    target : TargetPrecision
+    share : float
+        Share of the error that the round may spend.
+    most : int
+        The most answers that anybody would give.
+    """
+    from scipy.special import bdtr
+
+    alpha = share * target.error
+    sizes = nested_lists(probabilities, target.precision, most, alpha)
+    if not len(sizes):
+        return None
+    size, longest = int(sizes[0]), int(sizes[-1])
+    expected = float(probabilities[:size].mean())
+    false = 0
+    while (drawn := draws_to_pass(false, target.precision, alpha)) <= min(most * size // longest, size - 1):
+        if bdtr(false, drawn, 1 - expected) >= TUNED.likely:
+            return int(np.ceil(drawn * longest / size))
+        false += 1
+    return None
+
+
+def error_left(rounds: list[SampledRound]) -> float:
     """Return the share of the error that no round has spent."""
     return max(1.0 - sum(one.plan.share for one in rounds), 0.0)
 
 
-def begin_round(number: int, plan: Round, ranking: Ranking, demand: Demand, random: np.random.Generator) -> Picks:
+def split_random(answers: Annotations, pool: int, random: np.random.Generator) -> Annotations:
+    """Return a plain random draw from a pool as answers of which half teach, and half test lists of the pool."""
+    order = random.permutation(len(answers))
+    teach, test = (answers.take(np.sort(part)) for part in np.array_split(order, 2))
+    plan = str(RoundPlan(len(test), 1.0))
+    return teach.plus(replace(test, selection=LIST, sampling_frame=plan, inclusion_probability=1 / pool, round=1.0))
+
+
+def start_round(
+    number: int, plan: RoundPlan, ranking: Ranking, target: TargetPrecision, random: np.random.Generator
+) -> Picks:
     """Fix the list of a round and return its draws, no more than are of use; none where no list is likely to pass."""
-    alpha = plan.share * demand.error
-    if plan.draws < draws_to_pass(1, demand.target, alpha):  # every draw has to be true, and a few are left over
-        fewest = min(draws_to_pass(0, demand.target, alpha), plan.draws)
-        lists = ((draws, nested_lists(ranking.p, demand.target, draws, alpha)) for draws in range(fewest, plan.draws))
-        plan = replace(plan, draws=next((draws for draws, sizes in lists if len(sizes)), plan.draws))
-    sizes = nested_lists(ranking.p, demand.target, plan.draws, alpha)
+    alpha = plan.share * target.error
+    if plan.draws < draws_to_pass(1, target.precision, alpha):  # every draw has to be true, and a few are left over
+        fewest = min(draws_to_pass(0, target.precision, alpha), plan.draws)
+        counts = range(fewest, plan.draws)
+        useful = (draws for draws in counts if len(nested_lists(ranking.p, target.precision, draws, alpha)))
+        plan = replace(plan, draws=next(useful, plan.draws))
+    sizes = nested_lists(ranking.p, target.precision, plan.draws, alpha)
     rows = ranking.listed(int(sizes.max(initial=0)))
-    plan = Round(min(plan.draws, len(rows)), plan.share)
-    return _draws(random.permutation(rows)[: plan.draws], number, plan, len(rows))
+    plan = replace(plan, draws=min(plan.draws, len(rows)))
+    return _make_draws(random.permutation(rows)[: plan.draws], number, plan, len(rows))
 
 
-def draw_more(drawn: DrawnRound, besides: IntArray, count: int, random: np.random.Generator) -> Picks:
-    """Return more draws of a round that has begun, none of ``besides``: what was drawn, and what else is taken."""
+def draw_more(drawn: SampledRound, waiting: IntArray, count: int, random: np.random.Generator) -> Picks:
+    """Return more draws of a round, none of what was drawn and of what waits for an answer."""
     rows = drawn.ranking.listed(drawn.size)
-    rest = np.setdiff1d(rows, np.append(besides, drawn.ranking.pool_rows[drawn.places]))
-    return _draws(random.permutation(rest)[:count], drawn.number, drawn.plan, len(rows))
+    rest = np.setdiff1d(rows, np.append(waiting, drawn.ranking.pool_rows[drawn.places]))
+    return _make_draws(random.permutation(rest)[:count], drawn.number, drawn.plan, len(rows))
 
 
-def _draws(rows: IntArray, number: int, plan: Round, listed: int) -> Picks:
-    return Picks(
-        rows,
-        LIST_DRAW,
-        selection=LIST,
-        sampling_frame=name_round(plan),
-        inclusion_probability=1 / max(listed, 1),
-        round=number,
-    )
+def _make_draws(rows: IntArray, number: int, plan: RoundPlan, listed: int) -> Picks:
+    frame = {"sampling_frame": str(plan), "inclusion_probability": 1 / max(listed, 1)}
+    return Picks(rows, LIST_DRAW, selection=LIST, round=number, **frame)

@@ -19,8 +19,8 @@ from actc.data.constraints import Constraints
 from actc.data.frames import IDS, are_integers, kind_of, make_frame, read_frame, read_further, read_ids, read_optional
 from actc.data.triples import IntArray, ScoredTriples
 from actc.decide.case import Case
-from actc.decide.judge_answers import JudgeAnswers
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import TargetPrecision
+from actc.decide.judges import JudgeAnswers
 from actc.decide.pick import pick_draws, pick_next
 from actc.errors import OptionError, TableError
 from actc.evidence.score import TrainingSet, score_evidence
@@ -83,7 +83,7 @@ def pick_triples(
         raise OptionError(f"{count} questions are none; ask for at least 1.")
     case = _open_case(pool, answers, judges, method, known, graph, precision, confidence)
     random = np.random.default_rng([seed, len(case.annotations)])
-    picks = pick_next(case, count, random) if case.demand is None else pick_draws(case, case.demand, count, random)
+    picks = pick_next(case, count, random) if case.target is None else pick_draws(case, case.target, count, random)
     chosen = case.pool.take(picks.rows)
     columns = {**chosen.plain().columns(), "score": chosen.scores, **chosen.further}
     drawn = {**{name: getattr(picks, name) for name in DRAWN}, "frame_size": np.full(len(picks), len(case.pool))}
@@ -175,8 +175,8 @@ def _open_case(
     judged = _as_answers(triples, answers)
     warn_of_scores(find_method(name), triples)
     heard = JudgeAnswers.none() if judges is None else JudgeAnswers.from_frame(triples, judges)
-    demand = None if precision is None else Demand(precision, confidence)
-    return Case(triples, judged, known, name, heard, demand, constraints=constraints or Constraints(), facts=facts)
+    target = None if precision is None else TargetPrecision(precision, confidence)
+    return Case(triples, judged, known, name, heard, target, constraints=constraints or Constraints(), facts=facts)
 
 
 def _weigh_evidence(triples: ScoredTriples, graph: Graph) -> ScoredTriples:

@@ -19,13 +19,10 @@ from actc.data.triples import as_vocabulary
 from actc.decide.case import ORACLE, PEOPLE, Case
 from actc.decide.decision_table import count_excluded, describe_excluded
 from actc.decide.estimate import Share
-from actc.decide.list_test import Demand
-from actc.decide.words import CANDIDATES, Sought
+from actc.decide.goal import MISSING_FACTS, Goal
 from actc.errors import OptionError
 
 QUESTIONS = 10
-TARGETS = (0.9, 0.95)
-"""Precisions of which a report says how many answers a guarantee needs."""
 MAX_HISTOGRAMS = 24
 BINS = 28
 RESTS_ON = {
@@ -103,8 +100,8 @@ class Report:
         Who gave the answers: people or an oracle.
     constraints : dict, optional
         What constraints excluded, where there are any.
-    promise : dict, optional
-        The guaranteed precision, where one was asked for, and whether a list has passed.
+    guarantee : dict, optional
+        The precision to guarantee, where there is one, and whether a list has passed.
     rests_on : {"model", "holdout", "answers"}
         What corrects the mean probability, if anything.
     draws : int
@@ -118,7 +115,7 @@ class Report:
         Of the largest relations; not in JSON.
     session, judges : tuple of str
         Sentences about the session and about what machine judges added, where there are any.
-    goal : Sought
+    goal : Goal
     """
 
     name: str
@@ -128,7 +125,7 @@ class Report:
     accepted: int
     judged_by: str
     constraints: dict[str, Any] | None
-    promise: dict[str, Any] | None
+    guarantee: dict[str, Any] | None
     rests_on: str
     draws: int
     answers_needed: dict[str, int | None]
@@ -138,7 +135,7 @@ class Report:
     histograms: list[Histogram] = field(repr=False)
     session: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
-    goal: Sought = CANDIDATES
+    goal: Goal = MISSING_FACTS
 
     def __repr__(self) -> str:
         counts = f"{self.answers:,} answers, {self.accepted:,} of {self.pool:,} {self.goal.accepted}"
@@ -157,7 +154,7 @@ class Report:
         lines = [
             f"{self.accepted:,} of {self.pool:,} {goal.things} {verb} {goal.accepted}.",
             *([] if precision is None else [f"Precision of the {goal.found}: {precision}."]),
-            *([] if self.promise is None else [describe_guarantee(self.promise, goal)]),
+            *([] if self.guarantee is None else [describe_guarantee(self.guarantee, goal)]),
             describe_needed(self.answers_needed),
             *([] if self.constraints is None else describe_excluded(self.constraints)),
         ]
@@ -172,7 +169,7 @@ class Report:
         return {"format": "actc-report", "format_version": 1, **in_json(values)}
 
 
-def make_report(case: Case, goal: Sought = CANDIDATES) -> Report:
+def make_report(case: Case, goal: Goal = MISSING_FACTS) -> Report:
     """Compute every number of the report."""
     if case.estimates is None:
         raise OptionError(f"{case.method} has no probabilities; use a pooled method, such as --method pooled.")
@@ -180,15 +177,15 @@ def make_report(case: Case, goal: Sought = CANDIDATES) -> Report:
     return Report(
         name=case.name,
         method=str(case.method),
-        pool=len(case.target),
+        pool=len(case.candidates),
         answers=len(annotations),
         accepted=int(case.decisions.accepted.sum()),
         judged_by="an oracle" if (annotations.who == ORACLE).any() else "people",
         constraints=count_excluded(case) if len(case.constraints) else None,
-        promise=None if case.promised is None else case.promised.describe(),
+        guarantee=None if case.guaranteed is None else case.guaranteed.describe(),
         rests_on=case.estimates.source,
         draws=int(annotations.has_inclusion_probability.sum()),
-        answers_needed=count_needed(case),
+        answers_needed=case.needed_answers(),
         quality=case.estimates.overall,
         relations=lines,
         ask_next=select_questions(case),
@@ -197,33 +194,30 @@ def make_report(case: Case, goal: Sought = CANDIDATES) -> Report:
     )
 
 
-def count_needed(case: Case) -> dict[str, int | None]:
-    """Return about how many more answers a guarantee of each of some precisions needs."""
-    return {f"{target:g}": case.answers_needed(Demand(target)) for target in TARGETS}
-
-
 def describe_needed(needed: dict[str, int | None]) -> str:
-    """Return in a sentence how many more answers guarantees need."""
-    known = [f"about {count:,} for {float(target):.0%}" for target, count in needed.items() if count is not None]
-    unknown = " and ".join(f"{float(target):.0%}" for target, count in needed.items() if count is None)
-    far = f"{unknown} {'are' if not known else 'is'} out of reach by today's probabilities" if unknown else ""
+    """Return in a sentence how many more answers guarantees of some precisions need."""
+    known = ", ".join(
+        f"about {count:,} for {100 * float(one):g}%" for one, count in needed.items() if count is not None
+    )
+    unknown = " or ".join(f"{100 * float(one):g}%" for one, count in needed.items() if count is None)
+    far = "is out of reach by today's probabilities"
     if not known:
-        return f"Answers that a guaranteed precision needs: {far}; more answers may change that."
-    return f"More answers that a guaranteed precision needs: {', '.join([*known, far] if far else known)}."
+        return f"A guaranteed precision of {unknown} {far}; more answers may change that."
+    return f"More answers needed for a guaranteed precision: {known}{f'; {unknown} {far}' if unknown else ''}."
 
 
-def describe_guarantee(promise: dict[str, Any], goal: Sought = CANDIDATES) -> str:
+def describe_guarantee(guarantee: dict[str, Any], goal: Goal = MISSING_FACTS) -> str:
     """Return in a sentence what is guaranteed, or that nothing is."""
-    target, confidence = (f"{100 * promise[name]:g}%" for name in ("target", "confidence"))
-    if promise["accepts"]:
-        what = f"at least {target} of what the method has {goal.accepted} is {goal.true}"
+    precision, confidence = (f"{100 * guarantee[name]:g}%" for name in ("precision", "confidence"))
+    if guarantee["passed"]:
+        what = f"at least {precision} of what the method has {goal.accepted} is {goal.true}"
         return f"Guaranteed with {confidence} confidence: {what}."
     only = f"only what people judged {goal.true} is {goal.accepted}"
-    return f"No list has passed the test for a precision of {target}, so {only}."
+    return f"No list has passed the test for a precision of {precision}, so {only}."
 
 
 def _relation_lines(case: Case) -> list[RelationLine]:
-    target, size, estimates = case.target, len(case.target.relation_names), case.estimates
+    target, size, estimates = case.candidates, len(case.candidates.relation_names), case.estimates
     assert estimates is not None
     given = case.answers_in(target)
     judged = target.relations[given.rows]
@@ -253,13 +247,13 @@ def select_questions(case: Case, count: int = QUESTIONS) -> list[Question]:
     rows = np.flatnonzero(~np.isin(case.decisions.by, PEOPLE))
     rows = rows[np.argsort(np.abs(probability[rows] - 0.5), kind="stable")][:count]
     return [
-        Question(*case.target.triple(row), float(case.target.scores[row]), float(probability[row]))
+        Question(*case.candidates.triple(row), float(case.candidates.scores[row]), float(probability[row]))
         for row in rows.tolist()
     ]
 
 
 def _histograms(case: Case, lines: list[RelationLine]) -> list[Histogram]:
-    pool, annotations = case.target, case.answers_in(case.target)
+    pool, annotations = case.candidates, case.answers_in(case.candidates)
     low, high = map(float, np.quantile(pool.scores, [0.002, 0.998]))
     low, high = (low, high) if high > low else (low - 1, high + 1)
     places, made = np.clip((pool.scores - low) / (high - low), 0, 1), []

@@ -21,7 +21,7 @@ from actc.data.files import LOG, write_scored
 from actc.data.parts import read_candidates
 from actc.data.triples import ScoredTriples
 from actc.decide.audit import Audit, StoppingRule, assess, describe_audit, draw_next, stratify
-from actc.decide.words import WRONG_FACTS
+from actc.decide.goal import WRONG_FACTS
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
 from actc.session.cases import invert_labels, open_case, words_of

@@ -18,8 +18,8 @@ from actc.data.files import read_scored
 from actc.data.triples import ScoredTriples
 from actc.decide.calibrate import as_found, read_case
 from actc.decide.case import Case
-from actc.decide.list_test import Demand
-from actc.decide.words import CANDIDATES, WRONG_FACTS, Sought
+from actc.decide.goal import MISSING_FACTS, WRONG_FACTS, Goal
+from actc.decide.guarantee import TargetPrecision
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
 from actc.methods.pooled.method import WRONG_FACTS_METHOD
@@ -27,8 +27,8 @@ from actc.session.judge_store import read_judges
 from actc.session.session import Session
 from actc.session.settings import Settings
 
-REMOVAL = Demand(0.9)
-"""What is guaranteed of the facts that are taken out without being judged, unless another demand is given."""
+REMOVAL = TargetPrecision(0.9)
+"""What is guaranteed of the facts that are taken out without being judged, unless another target is given."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ def parts_of(settings: Settings) -> tuple[Part, ...]:
     return tuple(part for part in both if part.rows)
 
 
-def words_of(settings: Settings) -> Sought:
+def words_of(settings: Settings) -> Goal:
     """Return the words for what a session looks for; where it is both, for the candidates, as on its pages."""
     parts = parts_of(settings)
-    return WRONG_FACTS if parts and parts[0].wrong else CANDIDATES
+    return WRONG_FACTS if parts and parts[0].wrong else MISSING_FACTS
 
 
 def page_words(settings: Settings) -> dict[str, Any]:
@@ -96,17 +96,17 @@ class Opened:
     session: Session | None = None
 
 
-def open_case(source: str | Path | Session | Case, demand: Demand | None = None) -> Opened:
+def open_case(source: str | Path | Session | Case, target: TargetPrecision | None = None) -> Opened:
     """Open a session, its folder, or a thresholds file.
 
-    A guarantee can be demanded of a session; a thresholds file has its own. Thresholds that came from a session are
-    compared with all answers that it has by now.
+    A target precision can be given for a session; a thresholds file has its own. Thresholds that came from a session
+    are compared with all answers that it has by now.
     """
     if isinstance(source, Case):
         return Opened(source)
     if isinstance(source, Session) or Path(source).is_dir():
         session = source if isinstance(source, Session) else Session(source)
-        return Opened(session_case(session, demand), session)
+        return Opened(session_case(session, target), session)
     calibration = Calibration.read(source)
     folder = calibration.sources.session
     if folder is None:
@@ -117,12 +117,12 @@ def open_case(source: str | Path | Session | Case, demand: Demand | None = None)
         )
     session, more, graph = Session(folder), calibration.sources.candidates, calibration.sources.graph
     case = session_case(session)
-    more_candidates = None if more is None else read_scored(more)[0]
+    more_candidates = case.pool if more is None else read_scored(more)[0]
     case = replace(case, candidates=more_candidates, facts=case.facts if graph is None else read_graph(graph))
     return Opened(as_found(case, source, calibration), session)
 
 
-def session_case(session: Session, demand: Demand | None = None, part: Part | None = None) -> Case:
+def session_case(session: Session, target: TargetPrecision | None = None, part: Part | None = None) -> Case:
     """Return the case of a session: its candidates, and the answers of people and machines.
 
     Of a session about candidates and facts it is the candidates' case, unless another part is given.
@@ -130,7 +130,7 @@ def session_case(session: Session, demand: Demand | None = None, part: Part | No
     if session.settings.is_audit:
         raise OptionError(f"{session.folder} is an audit: it measures how many are true, and has no decisions itself.")
     part = part or parts_of(session.settings)[0]
-    return with_answers(session, part, empty_case(session, part, session.read_pool()), demand)
+    return with_answers(session, part, empty_case(session, part, session.read_pool()), target)
 
 
 def empty_case(session: Session, part: Part, pool: ScoredTriples) -> Case:
@@ -144,8 +144,8 @@ def empty_case(session: Session, part: Part, pool: ScoredTriples) -> Case:
     return Case(pool, Annotations(), known, session.settings.method, name=name, constraints=rules, facts=facts)
 
 
-def with_answers(session: Session, part: Part, case: Case, demand: Demand | None) -> Case:
-    """Return a case with the answers by now to whether each triple is what its part looks for, and with the demand."""
+def with_answers(session: Session, part: Part, case: Case, target: TargetPrecision | None) -> Case:
+    """Return a case with the answers by now to whether each triple is what its part looks for, and with the target."""
     people, machines = session.annotations(), read_judges(session.store)
     if not part.whole:
         start, stop = part.rows.start, part.rows.stop
@@ -157,4 +157,4 @@ def with_answers(session: Session, part: Part, case: Case, demand: Demand | None
         )
     if part.wrong:
         people, machines = invert_labels(people), replace(machines, signals=-machines.signals)
-    return replace(case, annotations=people, judged=machines, demand=demand or (REMOVAL if part.wrong else None))
+    return replace(case, annotations=people, judged=machines, target=target or (REMOVAL if part.wrong else None))

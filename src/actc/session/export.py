@@ -25,7 +25,7 @@ from actc.data.triples import encode_columns
 from actc.decide.calibrate import describe_calibration
 from actc.decide.case import Case
 from actc.decide.decision_table import DECISIONS, decision_columns, write_decisions
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import TargetPrecision
 from actc.decide.pick import pick_next
 from actc.errors import ActcError, FileError, OptionError, SessionError
 from actc.methods.named import find_method, imported_name
@@ -97,7 +97,7 @@ def write_session_decisions(session: Session, case: Case, path: Path) -> None:
     if parts_of(session.settings)[0].wrong:
         columns["removed"] = columns.pop("accepted")
         columns.pop("without_guarantee", None)
-    write_decisions(path, columns, None if case.demand is None else case.demand.target)
+    write_decisions(path, columns, None if case.target is None else case.target.precision)
 
 
 def next_tasks(session: Session, case: Case, count: int) -> list[Task]:
@@ -143,7 +143,7 @@ def export_session(
     if not any(files):
         raise OptionError("Give a file to export: --labels, --history, --thresholds, --accepted or --label-studio.")
     labels, history, thresholds, accepted, label_studio = (Path(file) if file else None for file in files)
-    demand = None if precision is None else Demand(precision, confidence)
+    target = None if precision is None else TargetPrecision(precision, confidence)
     written: list[tuple[int, str, Path]] = []
     # All files take their names at the end, or none does.
     with open_session(session) as session, ExitStack() as stack:
@@ -157,7 +157,7 @@ def export_session(
             written.append((write_history(session, beside(history)), "judgements", history))
         if not (thresholds or accepted or label_studio):
             return written
-        case = open_case(session, demand).case
+        case = open_case(session, target).case
         if (thresholds or accepted) and os.access(session.folder, os.W_OK):  # an archive stays as it is
             write_session_decisions(session, case, beside(session.folder / DECISIONS))
         if thresholds:

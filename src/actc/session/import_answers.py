@@ -16,7 +16,7 @@ import numpy as np
 from actc.data.answers import SELECTIONS, Annotations, Answers
 from actc.data.files import load_json, open_text
 from actc.data.triples import ScoredTriples, encode_columns
-from actc.decide.judge_answers import read_judge_answers
+from actc.decide.judges import read_judge_answers
 from actc.errors import FileError, OptionError, SessionError
 from actc.session.judge_store import add_judge_answers
 from actc.session.lease_queue import LeaseQueue, put_tasks

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from actc.data.deliver import try_to_lock
-from actc.decide.judge_answers import JudgeAnswers
+from actc.decide.judges import JudgeAnswers
 from actc.errors import OptionError
 from actc.session.questions import Question, Reply, hash_question
 from actc.session.session import tidy_name

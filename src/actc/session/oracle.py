@@ -15,7 +15,7 @@ from actc.data.answers import Answers
 from actc.data.files import find_layout
 from actc.data.triples import BoolArray, IntArray, ScoredTriples
 from actc.decide.case import ORACLE, Case
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import TargetPrecision
 from actc.decide.pick import pick_next
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
@@ -83,7 +83,7 @@ def ask_oracle(
     method: str = "pooled",
     budget: int = 100,
     seed: int = 0,
-    demand: Demand | None = None,
+    target: TargetPrecision | None = None,
     rows: IntArray | None = None,
     answers: Answers | None = None,
 ) -> Case:
@@ -102,7 +102,7 @@ def ask_oracle(
     budget : int
         How many answers to ask for; 0 asks nobody.
     seed : int
-    demand : Demand, optional
+    target : TargetPrecision, optional
         The precision to promise.
     rows : int array, optional
         The candidates that the pool is made of, in its order; without it a random part of those that can be judged.
@@ -115,9 +115,9 @@ def ask_oracle(
     given = (answers or Answers()).on(pool).without_inclusion_probability()
     earlier = len(given)
     found, enough = named_method(method), min(earlier + budget, len(pool))
-    case = Case(pool, given, known, method, demand=demand, candidates=candidates)
+    case = Case(pool, given, known, method, target=target, candidates=candidates)
     while (left := enough - len(case.annotations)) > 0:
-        count = min(left, found.batch(enough - left) if demand is None else DRAWN_AT_ONCE)
+        count = min(left, found.batch(enough - left) if target is None else DRAWN_AT_ONCE)
         picks = pick_next(case, count, random, enough - earlier, earlier, final=True)
         if not len(picks):
             break
@@ -167,7 +167,7 @@ def session_state(session: Session) -> list[Any]:
 
 
 def open_judged(
-    session: Session, answers: int, demand: Demand | None, earlier: int = 0
+    session: Session, answers: int, target: TargetPrecision | None, earlier: int = 0
 ) -> tuple[list[Case], list[str]]:
     """Open the cases of a session in which somebody has judged, one of each part; note where people stopped early.
 
@@ -176,7 +176,7 @@ def open_judged(
     annotate, budget = annotate_command(session.folder), min(answers + earlier, session.settings.triples)
     if budget != session.settings.budget:
         session.change({"budget": budget})
-    cases = [session_case(session, demand, part) for part in parts_of(session.settings)]
+    cases = [session_case(session, target, part) for part in parts_of(session.settings)]
     given = sum(len(case.annotations) for case in cases)
     if not given:
         raise OptionError(f"{session.folder}: nobody has called any triple true or false yet; judge with: {annotate}")

@@ -18,7 +18,7 @@ from actc.data.answers import Picks
 from actc.data.files import in_json
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.decide.case import Case
-from actc.decide.guarantee import BegunRound
+from actc.decide.guarantee import StartedRound
 from actc.decide.pick import pick_next
 from actc.session.cases import Part, empty_case, parts_of, with_answers
 from actc.session.lease_queue import PLACES, TASK, Task
@@ -92,10 +92,10 @@ class Planner:
         """
         (part, empty), settings = self.parts[place], self.session.settings
         busy = given_out[(given_out >= part.rows.start) & (given_out < part.rows.stop)] - part.rows.start
-        case = replace(with_answers(self.session, part, empty, settings.demand), begun=self._begun(part))
+        case = replace(with_answers(self.session, part, empty, settings.target_precision), open_round=self._begun(part))
         budget = max(settings.budget // len(self.parts), 1)
         random = np.random.default_rng([settings.seed, len(case.annotations)])
-        picks = pick_next(case, count, random, budget, besides=busy)
+        picks = pick_next(case, count, random, budget, waiting=busy)
         case = case.plain
         # Pages show the refit of the first part.
         refit = {} if place else describe_refit(case, self.accepted)
@@ -107,7 +107,7 @@ class Planner:
         picks = replace(picks, rows=picks.rows + part.rows.start)
         return picks, len(busy) + np.arange(len(picks)), p, refit
 
-    def _begun(self, part: Part) -> BegunRound | None:
+    def _begun(self, part: Part) -> StartedRound | None:
         """Return the last round of draws that has begun in a part of the pool."""
         draw = "SELECT triple, round, sampling_frame, inclusion_probability, selection FROM"
         rows = self.session.store.rows(
@@ -115,7 +115,7 @@ class Planner:
             "WHERE selection = 'list' AND triple >= ? AND triple < ? ORDER BY round DESC LIMIT 1",
             (part.rows.start, part.rows.stop),
         )
-        return next((BegunRound.read(*row) for row in rows), None)
+        return next((StartedRound.read(*row) for row in rows), None)
 
     def _given_out(self) -> IntArray:
         """Return the triples that people judged or have leased."""

@@ -15,9 +15,9 @@ from actc.data.answers import Annotations
 from actc.data.deliver import check_writable
 from actc.data.files import in_json, write_json
 from actc.decide.case import Case
-from actc.decide.judge_answers import JudgeAnswers
+from actc.decide.goal import MISSING_FACTS, Goal
+from actc.decide.judges import JudgeAnswers
 from actc.decide.report import PageContext, Report, make_report, write_page
-from actc.decide.words import CANDIDATES, Sought
 from actc.session.agreement import Reliability, measure_reliability
 from actc.session.cards import plain, sentence
 from actc.session.cases import Opened, open_case, words_of
@@ -79,9 +79,9 @@ def _next_commands(source: str | Path | Session | Case, opened: Opened) -> tuple
     decide = f"actc decide {there} candidates.tsv --out accepted.tsv"
     if opened.session is None:
         return (decide,)
-    session, promised = shlex.quote(os.path.relpath(opened.session.folder)), opened.case.promised
-    demand = "" if promised is None else f" --precision {promised.target:g} --confidence {promised.confidence:g}"
-    return f"actc annotate {session}", f"actc export {session} --thresholds new-thresholds.json{demand}", decide
+    session, guaranteed = shlex.quote(os.path.relpath(opened.session.folder)), opened.case.guaranteed
+    target = "" if guaranteed is None else f" --precision {guaranteed.precision:g}"
+    return f"actc annotate {session}", f"actc export {session} --thresholds new-thresholds.json{target}", decide
 
 
 def name_things(session: Session | None, commands: tuple[str, ...]) -> PageContext:
@@ -110,7 +110,7 @@ def compare_judges(case: Case) -> dict[str, Any] | None:
     log-odds that its answer adds), how many decisions they ``changed``, how good decisions are ``with`` them and
     ``without`` them, and the number of people's ``checks``.
     """
-    if case.heeded is None:
+    if case.judge_adjusted is None:
         return None
     alone = case.without_judges()
     assert case.estimates is not None
@@ -119,7 +119,7 @@ def compare_judges(case: Case) -> dict[str, Any] | None:
     measured, lines = measure_judges(case.annotations, case.judged), []
     for judge, name in enumerate(case.judged.names):
         if counts[judge]:
-            weight, spread = case.heeded.weight(judge)
+            weight, spread = case.judge_adjusted.weight(judge)
             agrees = {"compared": measured[name].compared, "agrees": measured[name].right}
             lines.append({"name": name, "judged": counts[judge], **agrees, "weight": weight, "spread": spread})
     return {
@@ -139,7 +139,7 @@ def _without_classes(comparison: dict[str, Any]) -> dict[str, Any]:
     return comparison | shares
 
 
-def describe_judges(comparison: dict[str, Any], words: Sought = CANDIDATES) -> list[str]:
+def describe_judges(comparison: dict[str, Any], words: Goal = MISSING_FACTS) -> list[str]:
     """Return a comparison of :func:`compare_judges` as sentences, most important first."""
     lines = []
     for one in comparison["judges"]:

@@ -11,7 +11,7 @@ from types import NoneType
 from typing import Any
 
 from actc.decide.audit import StoppingRule
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import TargetPrecision
 from actc.errors import ActcError, FileError, OptionError, check_choice
 
 WHEN_REASONS = ("after", "beside", "never")
@@ -99,7 +99,7 @@ class Settings:
             raise OptionError(f"The seed must be at least 0, not {self.seed}.")
         if not 0 <= self.overlap <= 1:
             raise OptionError(f"overlap is a share between 0 and 1, not {self.overlap}.")
-        _ = self.demand  # refuses what cannot be guaranteed
+        _ = self.target_precision  # refuses what cannot be guaranteed
         if len(self.guidelines) > MOST_GUIDELINES:
             raise OptionError(f"Guidelines of {len(self.guidelines):,} characters; at most {MOST_GUIDELINES:,} fit.")
         check_choice("time for reasons", self.reasons, WHEN_REASONS)
@@ -120,9 +120,9 @@ class Settings:
         return StoppingRule(self.within, self.target, self.level)
 
     @property
-    def demand(self) -> Demand | None:
-        """The precision that questions shall lead to a guarantee of, if any."""
-        return None if self.precision is None else Demand(self.precision, self.confidence)
+    def target_precision(self) -> TargetPrecision | None:
+        """The precision to guarantee, if there is one."""
+        return None if self.precision is None else TargetPrecision(self.precision, self.confidence)
 
     def rows(self) -> list[tuple[str, str]]:
         """Return the settings as rows of the database."""

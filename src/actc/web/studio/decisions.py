@@ -16,7 +16,7 @@ from actc.complete.open_case import CHECK
 from actc.data.begun import version_of
 from actc.data.files import quote
 from actc.decide.decision_table import DECISIONS, PRECISIONS
-from actc.decide.words import CANDIDATES, WRONG_FACTS
+from actc.decide.goal import MISSING_FACTS, WRONG_FACTS
 from actc.errors import SessionError
 from actc.session import OWNER, Session
 from actc.session.cards import plain, sentence
@@ -125,8 +125,8 @@ class Decided:
         return f"(SELECT *{more}, {taken} AS taken FROM {file})"
 
     @property
-    def demanded(self) -> float | None:
-        """The precision that the run demanded, if any."""
+    def target(self) -> float | None:
+        """The target precision of the run, if there is one."""
         found = _query(f"SELECT value FROM parquet_kv_metadata({quote(str(self.path))}) WHERE key = 'precision'")
         return float(found[0][0]) if found else None
 
@@ -189,7 +189,7 @@ class Decided:
 
         The counts of relations and their pictures are those of one guarantee, as the rows of a page are.
         """
-        table, demanded = self.table(level), self.demanded
+        table, target = self.table(level), self.target
         plain_table = self.table(0.0)
         [(candidates, accepted, own, unguaranteed, low, high)] = _query(
             "SELECT count(*), count(*) FILTER (taken), count(*) FILTER (taken AND \"by\" IN ('person', 'oracle')), "
@@ -197,7 +197,7 @@ class Decided:
             f"quantile_cont(score, 0.002), quantile_cont(score, 0.998) FROM {table}"
         )
         guaranteed = _query(f"SELECT guaranteed, count(*) FROM {table} WHERE guaranteed IS NOT NULL GROUP BY 1")
-        levels = sorted({*PRECISIONS, *([] if demanded is None else [demanded])}) if self._knows() else []
+        levels = sorted({*PRECISIONS, *([] if target is None else [target])}) if self._knows() else []
         span = (low, high) if high is not None and high > low else ((low or 0.0) - 1, (low or 0.0) + 1)
         place = f"least(greatest(floor({BINS} * (score - {span[0]!r}) / {span[1] - span[0]!r}), 0), {BINS - 1})"
         relations: dict[str, dict[str, Any]] = {}
@@ -219,7 +219,7 @@ class Decided:
             "version": self.version,
             "candidates": candidates,
             "accepted": accepted,
-            "demanded": demanded,
+            "target": target,
             "own": own,
             "unguaranteed": unguaranteed,
             "levels": [
@@ -329,7 +329,7 @@ def get_overview(
     """Return what each guarantee would accept; relation by relation, what this one does."""
     names = ("answers", "middle", "low", "high")
     learning = [dict(zip(names, point, strict=True)) for point in picture(session)["curve"]]
-    words = WRONG_FACTS if project.options.goal == "check" or look.of == "facts" else CANDIDATES
+    words = WRONG_FACTS if project.options.goal == "check" or look.of == "facts" else MISSING_FACTS
     return {**decided.overview(look.level), "learning": learning, "words": asdict(words)}
 
 

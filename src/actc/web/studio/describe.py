@@ -12,7 +12,7 @@ from typing import Any
 from actc.data.begun import BEGUN
 from actc.data.files import load_json
 from actc.decide.audit import answers_for
-from actc.decide.words import CANDIDATES, WRONG_FACTS
+from actc.decide.goal import MISSING_FACTS, WRONG_FACTS
 from actc.errors import ActcError
 from actc.session import Session
 from actc.session.status import count_labels
@@ -93,7 +93,7 @@ def _line(project: Project) -> dict[str, Any]:
     accepted = None
     if project.accepted is not None:
         accepted = _count_lines(project.accepted, project.accepted.stat().st_mtime_ns) - 1
-    words = asdict(WRONG_FACTS if goal == "check" else CANDIDATES)
+    words = asdict(WRONG_FACTS if goal == "check" else MISSING_FACTS)
     return {
         "name": project.name,
         "title": project.options.title,
@@ -152,7 +152,7 @@ def _next_step(project: Project, state: str, session: Any, report: dict[str, Any
     if session is not None and state == "asking" and (session["answers"] >= session["budget"] or session["paused"]):
         return "finished" if session["paused"] else "spent"
     if session is not None and state == "decided":
-        wanted, got = project.options.precision, (report.get("promise") or {}).get("target")
+        wanted, got = project.options.precision, (report.get("guarantee") or {}).get("precision")
         if wanted is not None and wanted != got and session["answers"] < session["budget"] and not session["paused"]:
             return "promised"
         files = [project.result / name for name in ("answers.tsv", "report.json")]
@@ -202,7 +202,7 @@ def _read_report(project: Project) -> dict[str, Any]:
             "precision": report.get("accepted_precision")
             or report.get("removed_precision")
             or [quality.get(name) for name in ("low", "middle", "high")],
-            "promise": report.get("promise"),
+            "guarantee": report.get("guarantee"),
             "needed": report.get("answers_needed") or {},
             "before": report.get("triples_before", report.get("facts_before")),
             "after": report.get("triples_after", report.get("facts_after")),

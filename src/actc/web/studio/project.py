@@ -26,7 +26,7 @@ from typing import Any
 
 from actc.data.deliver import alone
 from actc.data.files import load_json, read_scored, write_json, write_scored
-from actc.decide.list_test import Demand
+from actc.decide.guarantee import TargetPrecision
 from actc.errors import ChoiceError, FileError, OptionError, check_choice
 from actc.session.settings import MOST_GUIDELINES, Settings
 from actc.web.studio.runs import LIVING, list_runs
@@ -85,7 +85,7 @@ class Options:
         object.__setattr__(self, "title", title)
         check_choice("goal", self.goal, GOALS)
         if self.precision is not None:
-            Demand(self.precision)
+            TargetPrecision(self.precision)
         Settings(budget=self.budget, guidelines=self.guidelines)  # refuses what a session would refuse
         if not re.fullmatch(r"[A-Za-z0-9-]{1,35}", self.language):
             raise OptionError("A language is a short code, such as en or pt-BR.")

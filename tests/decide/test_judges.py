@@ -15,8 +15,7 @@ from actc.data.answers import Annotations
 from actc.data.numeric import logit
 from actc.data.triples import ScoredTriples
 from actc.decide.case import Case
-from actc.decide.judge_answers import JudgeAnswers
-from actc.decide.judge_model import OTHERS, fit_posterior, make_design, normal_scores
+from actc.decide.judges import OTHER_TERMS, JudgeAnswers, fit_weights, make_design, normal_scores
 from tests.conftest import make_pool
 
 MANY = 4000
@@ -44,7 +43,7 @@ def shifts(signals, logits, truth):
     signals = signals.reshape(len(truth), -1)
     design = make_design(signals, logits)
     alone = make_design(np.full((len(truth), 1), np.nan), logits)
-    p, without = (fit_posterior(one, truth).probabilities(one) for one in (design, alone))
+    p, without = (fit_weights(one, truth).probabilities(one) for one in (design, alone))
     return logit(p) - logit(without)
 
 
@@ -59,8 +58,8 @@ def test_the_word_of_a_judge_adds_the_log_odds_of_being_right(quality):
 def test_before_any_answer_judges_are_believed_a_little_and_alike():
     signals = np.random.default_rng(0).choice([-1.0, 1.0], (50, 3))
     design = make_design(signals, np.zeros(50))
-    p = fit_posterior(design[:0], np.zeros(0, dtype=bool)).probabilities(design)
-    assert np.corrcoef(p, design[:, OTHERS - 1])[0, 1] > 0.99
+    p = fit_weights(design[:0], np.zeros(0, dtype=bool)).probabilities(design)
+    assert np.corrcoef(p, design[:, OTHER_TERMS - 1])[0, 1] > 0.99
     assert 0.5 < p.max() < 0.95
     assert 0.05 < p.min() < 0.5
 
@@ -88,7 +87,7 @@ def test_with_many_answers_the_weights_are_those_of_scikit_learn():
     truth, logits = draw_truth()
     design = make_design(np.column_stack([yes_or_no(truth, q, seed) for seed, q in ((1, 0.6), (2, 0.8))]), 2 * logits)
     expected = LogisticRegression(C=1e6).fit(design[:, 1:], truth).predict_proba(design[:, 1:])[:, 1]
-    assert fit_posterior(design, truth).probabilities(design) == pytest.approx(expected, abs=0.03)
+    assert fit_weights(design, truth).probabilities(design) == pytest.approx(expected, abs=0.03)
 
 
 @pytest.mark.parametrize("area", [0.6, 0.8, 0.95])
@@ -97,7 +96,7 @@ def test_of_a_graded_judge_only_the_order_of_its_answers_counts(area):
     said = graded(truth, area)
     design = make_design(said[:, None], 2 * logits)
     assert make_design(np.exp(said)[:, None], 2 * logits) == pytest.approx(design)
-    p = fit_posterior(design, truth).probabilities(design)
+    p = fit_weights(design, truth).probabilities(design)
     for part in np.array_split(np.argsort(said), 5):
         assert p[part].mean() == pytest.approx(truth[part].mean(), abs=0.05)
 
@@ -133,7 +132,7 @@ POOL, TRUTH = make_pool(600, 3, seed=4)
 def adjust(quality, answered=60, seed=0, method="pooled-rndm"):
     rows = np.random.default_rng(seed).permutation(600)[:answered]
     judged = every_triple(yes_or_no(TRUTH, quality, seed + 1)[:, None])
-    return Case(POOL, Annotations(rows, TRUTH[rows]), method=method, judged=judged).heeded
+    return Case(POOL, Annotations(rows, TRUTH[rows]), method=method, judged=judged).judge_adjusted
 
 
 @pytest.mark.parametrize("quality", [0.1, 0.95])
@@ -151,7 +150,7 @@ def turn_one(fit):
     one = int(np.argmin(fit.answers.rows))
     turned = fit.answers.labels.copy()
     turned[one] = ~turned[one]
-    return one, Case(POOL, replace(fit.answers, labels=turned), method=fit.method, judged=fit.judged).heeded
+    return one, Case(POOL, replace(fit.answers, labels=turned), method=fit.method, judged=fit.judged).judge_adjusted
 
 
 @settings(max_examples=10, deadline=None)
@@ -186,4 +185,4 @@ def test_a_judge_under_one_in_three_triples_changes_these_alone():
 
 
 def test_without_answers_of_judges_there_is_nothing_to_adjust():
-    assert Case(POOL, Annotations(np.arange(40), TRUTH[:40]), method="pooled-rndm").heeded is None
+    assert Case(POOL, Annotations(np.arange(40), TRUTH[:40]), method="pooled-rndm").judge_adjusted is None

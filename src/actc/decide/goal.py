@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Sought:
+class Goal:
     """How to describe what is decided.
 
     Parameters
@@ -49,5 +49,5 @@ class Sought:
         }
 
 
-CANDIDATES = Sought("candidates", "true", "accepted", "rejected", "accept", "reject", "accepted facts", "accepted.tsv")
-WRONG_FACTS = Sought("facts", "wrong", "taken out", "kept", "take out", "keep", "facts taken out", "taken-out.tsv")
+MISSING_FACTS = Goal("candidates", "true", "accepted", "rejected", "accept", "reject", "accepted facts", "accepted.tsv")
+WRONG_FACTS = Goal("facts", "wrong", "taken out", "kept", "take out", "keep", "facts taken out", "taken-out.tsv")

@@ -1,0 +1,342 @@
+"""Answers of machine judges, and P(true) by a method's fit and these: a logistic regression on answers of people.
+
+People's answers stay the only labels. The terms are the log-odds of the method, a constant, the mean answer of all
+judges, and each judge's own answers. Before any answer of people judges are believed a little on the mean, and no judge
+more than another. How far single judges may differ is averaged over by the marginal likelihood (Laplace), with prior
+probability 1 / (J + 1) that no judge knows anything. Thresholds stay those of the method, for candidates without an
+answer of a judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from actc.data.answers import Annotations, as_labels
+from actc.data.database import open_database
+from actc.data.files import TRIPLE, find_layout, require, rows_named_by, with_columns
+from actc.data.frames import as_list, read_frame, read_optional
+from actc.data.numeric import logit, moderate, sigmoid, softplus
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples, encode_columns
+from actc.errors import RowError, TableError
+from actc.methods.named import Fit, Method
+from actc.methods.pooled.model import leave_one_out
+
+ANSWER_COLUMNS = ("label", "probability")
+"""The columns that hold an answer; one is enough."""
+CONSTANT = 0.0, 0.5
+"""Prior mean and standard deviation of the constant: the method has inferred the share of true triples already."""
+STEEPNESS = 1.0, 0.3
+"""Of the factor of the method's log-odds."""
+ALL_JUDGES = 1.0, 0.5
+"""Of the weight of the mean answer, in units of its standard deviation. A judge that is right in 73% has weight 1."""
+EACH_JUDGE = (0.1, 0.4, 1.5)
+"""Standard deviations of the judges' own weights; each is tried. All were chosen with a list left out: see
+benchmarks/real/README.md."""
+ZERO = 1e-3
+"""Standard deviation of weights that are 0."""
+OTHER_TERMS = 3
+"""Terms before the judges' own."""
+STEPS = 50
+FOLDS = 5
+MAX_FOLDED = 500
+"""With more answers than these, one answer more or less moves the fit too little to matter."""
+EDGE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeAnswers:
+    """Answers true or false; an answer that was unsure or made no sense is not here.
+
+    Parameters
+    ----------
+    rows : int array of shape (A,)
+        Rows of the pool; of one judge each at most once.
+    judges : int array of shape (A,)
+        Who answered, a place in ``names``.
+    signals : float array of shape (A,)
+        2 p - 1 of the probability that the judge gave; without one, 1 for true and -1 for false.
+    names : tuple of str
+        The J judges.
+    """
+
+    rows: IntArray
+    judges: IntArray
+    signals: FloatArray
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, rows: IntArray, judges: IntArray, labels: BoolArray, probability: FloatArray, names: Sequence[str]
+    ) -> Self:
+        """Make signals of answers; NaN where a judge gave no probability, or one on the other side of its answer."""
+        own = np.where(np.isnan(probability), 0.5, probability)
+        fits = np.where(labels, own > 0.5, own < 0.5)
+        return cls(rows, judges, np.where(fits, 2 * own - 1, np.where(labels, 1.0, -1.0)), tuple(names))
+
+    @classmethod
+    def from_frame(cls, pool: Triples, frame: Any) -> Self:
+        """Take the columns head, relation, tail, judge, and label (1 or 0) or probability of a data frame.
+
+        An empty cell is no answer, nor is a probability of 0.5; of a judge that answered twice the later answer counts.
+        """
+        heads, relations, tails, judge = read_frame(frame, (*TRIPLE, "judge"))
+        answers = read_optional(frame, ANSWER_COLUMNS)
+        if not answers:
+            raise TableError("The answers of judges need a column 'label' (1 or 0) or 'probability' (0 to 1).")
+        named = encode_columns(heads, relations, tails)
+        rows = pool.rows_of(named)
+        if (rows < 0).any():
+            at = int(np.argmax(rows < 0))
+            raise RowError(at, f"the triple {named.triple(at)} is not among the candidates; leave it out.")
+        probability = np.full(len(rows), np.nan)
+        if "probability" in answers:
+            probability = _as_probabilities(answers["probability"])
+        label = np.asarray(as_labels(answers["label"]), dtype=np.float64) if "label" in answers else probability
+        names, judges = np.unique([str(name) for name in as_list(judge)], return_inverse=True)
+        given = np.flatnonzero(~np.isnan(label) & (label != 0.5))
+        _, last = np.unique((rows * len(names) + judges)[given][::-1], return_index=True)
+        kept = np.sort(given[len(given) - 1 - last])
+        return cls.of(rows[kept], judges[kept], label[kept] > 0.5, probability[kept], names.tolist())
+
+    @classmethod
+    def none(cls) -> Self:
+        """Return the answers of nobody."""
+        nothing = np.zeros(0, dtype=np.int64)
+        return cls(nothing, nothing, np.zeros(0), ())
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def table(self, count: int) -> FloatArray:
+        """Return the signals of every judge on every row of a pool, shape (N, J); NaN where it gave no answer."""
+        signals = np.full((count, len(self.names)), np.nan)
+        kept = self.rows < count
+        signals[self.rows[kept], self.judges[kept]] = self.signals[kept]
+        return signals
+
+
+def _as_probabilities(column: Any) -> FloatArray:
+    """Return probabilities; NaN where a cell is empty."""
+    p = np.full(len(cells := as_list(column)), np.nan)
+    for row, cell in enumerate(cells):
+        try:
+            p[row] = np.nan if cell is None or cell == "" else float(cell)
+        except (TypeError, ValueError):
+            p[row] = -1.0
+        if not np.isnan(p[row]) and not 0 <= p[row] <= 1:
+            raise RowError(row, f"the probability is {cell!r}; write a number from 0 to 1, or nothing.")
+    return p
+
+
+def read_judge_answers(path: str | Path, pool: Triples) -> JudgeAnswers:
+    """Read a table with a header: head, relation, tail, judge, and label (1 or 0) or probability."""
+    layout = with_columns(find_layout(path), ("judge", *ANSWER_COLUMNS))
+    require(layout, (*TRIPLE, "judge"))
+    names = [name for name in (*TRIPLE, "judge", *ANSWER_COLUMNS) if name in layout.position]
+    with rows_named_by(layout):
+        with open_database() as connection:
+            table = connection.execute(f"SELECT {layout.texts(names)} FROM {layout.source}").fetchnumpy()
+        cells = {name: np.where(np.ma.getmaskarray(table[name]), None, table[name]) for name in names}
+        return JudgeAnswers.from_frame(pool, cells)
+
+
+def normal_scores(signals: FloatArray) -> FloatArray:
+    """Return each judge's answers as normal quantiles of their ranks, shape (N, J); 0 where it gave none.
+
+    Only the order of a judge's answers counts, and how rare they are: a rare "false" of a judge that calls nearly
+    everything true counts more than its "true".
+    """
+    from scipy.special import ndtri
+
+    scores = np.zeros(signals.shape)
+    for judge, column in enumerate(signals.T):
+        given = ~np.isnan(column)
+        _, places, counts = np.unique(column[given], return_inverse=True, return_counts=True)
+        middle = np.cumsum(counts) - 0.5 * counts
+        scores[given, judge] = ndtri(middle / max(int(given.sum()), 1))[places]
+    return scores
+
+
+def make_design(signals: FloatArray, logits: FloatArray) -> FloatArray:
+    """Return the terms of each triple, shape (N, 3 + J): constant, the method's log-odds, mean answer, each answer."""
+    scores = normal_scores(signals)
+    answers = (~np.isnan(signals)).sum(axis=1)
+    mean = scores.sum(axis=1) / np.maximum(answers, 1)
+    spread = float(mean[answers > 0].std()) if answers.any() else 0.0
+    return np.column_stack([np.ones(len(logits)), logits, mean / (spread or 1.0), scores])
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeWeights:
+    """A mixture of Gaussians over the weights of the terms.
+
+    Parameters
+    ----------
+    shares : float array of shape (K,)
+    means : float array of shape (K, 3 + J)
+    covariances : float array of shape (K, 3 + J, 3 + J)
+    """
+
+    shares: FloatArray
+    means: FloatArray
+    covariances: FloatArray
+
+    def probabilities(self, design: FloatArray) -> FloatArray:
+        """Return P(true) of triples with these terms, shape (M,)."""
+        p = np.zeros(len(design))
+        for share, mean, covariance in zip(self.shares, self.means, self.covariances, strict=True):
+            p += share * moderate(design @ mean, ((design @ covariance) * design).sum(axis=1))
+        return p
+
+    def linear(self, contrast: FloatArray) -> tuple[float, float]:
+        """Return mean and standard deviation of a weighted sum of the weights."""
+        middles = self.means @ contrast
+        mean = float(self.shares @ middles)
+        variance = self.shares @ (self.covariances @ contrast @ contrast + (middles - mean) ** 2)
+        return mean, float(np.sqrt(variance))
+
+
+def fit_weights(design: FloatArray, labels: BoolArray) -> JudgeWeights:
+    """Fit the weights to labelled triples, of which there may be none."""
+    judges = design.shape[1] - OTHER_TERMS
+    priors = [((0.0, ZERO), ZERO, 1 / (judges + 1))]
+    priors += [(ALL_JUDGES, each, judges / (judges + 1) / len(EACH_JUDGE)) for each in EACH_JUDGE]
+    means, covariances, log_shares = [], [], []
+    for mean_answer, each, share in priors:
+        start, deviations = np.array([CONSTANT, STEEPNESS, mean_answer, *[(0.0, each)] * judges]).T
+        mean, covariance, evidence = _find_mode(design, labels, start, deviations)
+        means.append(mean)
+        covariances.append(covariance)
+        log_shares.append(evidence + np.log(share))
+    shares = np.exp(np.array(log_shares) - max(log_shares))
+    return JudgeWeights(shares / shares.sum(), np.stack(means), np.stack(covariances))
+
+
+def _find_mode(
+    design: FloatArray, labels: BoolArray, start: FloatArray, deviations: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return mode, covariance and log marginal likelihood of a logistic regression; Newton's method, Laplace."""
+    side, precision = np.where(labels, 1.0, -1.0), 1 / deviations**2
+
+    def cost(weights: FloatArray) -> float:
+        return float(softplus(-side * (design @ weights)).sum() + 0.5 * precision @ (weights - start) ** 2)
+
+    def hessian(weights: FloatArray) -> FloatArray:
+        p = sigmoid(design @ weights)
+        return (design.T * (p * (1 - p))) @ design + np.diag(precision)
+
+    weights, now = start, cost(start)
+    for _ in range(STEPS):
+        gradient = design.T @ (sigmoid(design @ weights) - labels) + precision * (weights - start)
+        step, size = np.linalg.solve(hessian(weights), gradient), 1.0
+        while (new := cost(weights - size * step)) > now and size > EDGE:  # steps are halved until they do not hurt
+            size /= 2
+        if now - new < 1e-9:
+            break
+        weights, now = weights - size * step, new
+    curvature = hessian(weights)
+    volume = float(np.linalg.slogdet(curvature * np.outer(deviations, deviations))[1])
+    return weights, np.asarray(np.linalg.inv(curvature), dtype=np.float64), -now - 0.5 * volume
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeAdjustedFit:
+    """A method's fit on people's answers, adjusted by the answers of judges.
+
+    Parameters
+    ----------
+    method, pool, answers, known
+        What the fit was made of; people's answers only.
+    fit : Fit
+        The method's own fit, which has probabilities.
+    judged : JudgeAnswers
+        Answers of machines about rows of the pool.
+    """
+
+    method: Method
+    pool: ScoredTriples
+    answers: Annotations
+    known: ScoredTriples | None
+    fit: Fit
+    judged: JudgeAnswers
+
+    @cached_property
+    def left_out_logits(self) -> FloatArray:
+        """The method's log-odds of each answered triple without its answer, judges aside, shape (l,)."""
+        rows, logits = self.answers.rows, np.zeros(len(self.answers))
+        if len(rows) and self.fit.posterior is not None:
+            return _clipped_logit(moderate(*leave_one_out(self.fit.posterior, self.answers)))
+        if len(rows) > MAX_FOLDED:
+            return self._logits(self.fit, rows)
+        for fold in _folds(rows):
+            rest = self.method.fit(self.pool, self.answers.take(~fold), self.known)
+            logits[fold] = self._logits(rest, rows[fold])
+        return logits
+
+    def _logits(self, fit: Fit, rows: IntArray) -> FloatArray:
+        p = fit.probabilities(self.pool.take(rows))
+        return np.zeros(len(rows)) if p is None else _clipped_logit(p)
+
+    @cached_property
+    def design(self) -> FloatArray:
+        """The terms of each triple of the pool, shape (N, 3 + J)."""
+        base = self.fit.probabilities(self.pool)
+        assert base is not None
+        return make_design(self.judged.table(len(self.pool)), _clipped_logit(base))
+
+    @cached_property
+    def _answered(self) -> FloatArray:
+        """The terms of each answered triple, as they are without its answer, shape (l, 3 + J)."""
+        terms = self.design[self.answers.rows]
+        terms[:, 1] = self.left_out_logits
+        return terms
+
+    @cached_property
+    def weights(self) -> JudgeWeights:
+        """The weights of the terms."""
+        return fit_weights(self._answered, self.answers.labels)
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """P(true) of each triple of the pool by score, evidence, people's answers and judges, shape (N,)."""
+        return self.weights.probabilities(self.design)
+
+    @cached_property
+    def left_out_probabilities(self) -> FloatArray:
+        """P(true) of each answered triple by weights that were fitted without its answer, shape (l,)."""
+        p = np.zeros(len(self.answers))
+        many = len(self.answers) > MAX_FOLDED
+        for fold in _folds(self.answers.rows):
+            weights = self.weights if many else fit_weights(self._answered[~fold], self.answers.labels[~fold])
+            p[fold] = weights.probabilities(self._answered[fold])
+        return p
+
+    def weight(self, judge: int) -> tuple[float, float]:
+        """Return the log-odds that the "true" of a judge adds if no other judge answers, and how unsure they are."""
+        given, own = self.judged.judges == judge, OTHER_TERMS + judge
+        signals, scores = self.judged.signals[given], self.design[self.judged.rows[given], own]
+        sides = [scores[side].mean() if side.any() else 0.0 for side in (signals > 0, signals <= 0)]
+        answers = np.bincount(self.judged.rows, minlength=len(self.pool))
+        judged = answers > 0
+        spread = float((self.design[judged, OTHER_TERMS:].sum(axis=1) / answers[judged]).std() or 1.0)
+        contrast = np.zeros(self.design.shape[1])
+        contrast[own] = (sides[0] - sides[1]) / 2
+        contrast[OTHER_TERMS - 1] = contrast[own] / spread  # by how much the mean answer changes with this one alone
+        return self.weights.linear(contrast)
+
+
+def _clipped_logit(p: FloatArray) -> FloatArray:
+    return logit(np.clip(p, EDGE, 1 - EDGE))
+
+
+def _folds(rows: IntArray) -> list[BoolArray]:
+    """Split answers into parts that do not depend on the order of judging."""
+    place = np.empty(len(rows), dtype=np.int64)
+    place[np.argsort(rows, kind="stable")] = np.arange(len(rows))
+    return [place % FOLDS == fold for fold in range(min(FOLDS, len(rows)))]
