@@ -135,7 +135,7 @@ def test_rivals_are_decided_alike_by_every_door(rivals, tmp_path):
     accepted = check_doors(rivals, tmp_path)
     for door, rows in accepted.items():
         assert rows == accepted["export"], door
-    run("export", rivals, "--excluded", tmp_path / "excluded.tsv")
+    actc.export_session(rivals, excluded=tmp_path / "excluded.tsv")
     held = pd.read_csv(tmp_path / "excluded.tsv", sep="\t")
     assert set(held["against"].dropna()) == {"fact", "rival"}
     told = json.loads((tmp_path / "session.json").read_text())["constraints"]
@@ -367,8 +367,8 @@ def guaranteed(tmp_path_factory):
 
 
 def test_a_guarantee_is_the_same_by_every_door(guaranteed, tmp_path):
-    words = ("--precision", 0.7, "--confidence", 0.8)
-    run("export", guaranteed, "--thresholds", tmp_path / "t.json", "--accepted", tmp_path / "e.tsv", *words)
+    files = {"thresholds": tmp_path / "t.json", "accepted": tmp_path / "e.tsv"}
+    actc.export_session(guaranteed, **files, precision=0.7, confidence=0.8)
     run("export", guaranteed, "--labels", tmp_path / "l.tsv")
     run("decide", tmp_path / "t.json", guaranteed / "pool.parquet", "--out", tmp_path / "d.tsv")
     answers = pd.read_csv(tmp_path / "l.tsv", sep="\t")
