@@ -120,7 +120,7 @@ def measure(
     rows = random.permutation(len(pool))[:count]
     answers = Annotations(rows, truth[rows]).drawn_at_random(pool)
     plain = Case(pool, answers, known, "pooled-evidence-rndm:move=false")
-    took = plain.foreseen >= 0.5
+    took = plain.left_out_probabilities >= 0.5
     alone = binomtest(int((took == answers.labels).sum()), count).proportion_ci(0.9)  # by people's answers alone
     found = []
     for quality, reading, judged in judges(pool, truth, random, graded):
