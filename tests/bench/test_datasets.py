@@ -3,7 +3,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
@@ -12,6 +12,7 @@ import pytest
 
 from actc.bench import datasets
 from actc.bench.cells import Cell, list_cells, load_cell
+from actc.bench.datasets import fetch_file
 from actc.errors import ChoiceError, FileError
 
 SUMS = Path(__file__).parents[2] / "benchmarks" / "scores" / "tables.sha256"
@@ -187,3 +188,77 @@ def test_a_broken_line_is_named(monkeypatch, tmp_path):
     (tmp_path / "codex-s" / "train.txt").write_text("a\tr\tb\na\tr\n")
     with pytest.raises(FileError, match="line 2.*3"):
         datasets.load_triples("codex-s", "train")
+
+
+CONTENT = bytes(range(256)) * 2000
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+class Shelf(ThreadingHTTPServer):
+    """A server of one file on this machine, with the faults of real ones."""
+
+    daemon_threads = True
+    content = CONTENT
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Answer)
+        self.faults: list[int | str] = []  # one per request: a status to refuse with, or "break" in mid-file
+        self.requests = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/file"
+
+
+class Answer(BaseHTTPRequestHandler):
+    server: Shelf
+
+    def do_GET(self) -> None:
+        self.server.requests += 1
+        fault = self.server.faults.pop(0) if self.server.faults else None
+        if isinstance(fault, int):
+            self.send_error(fault)
+            return
+        body = self.server.content
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[: len(body) // 2] if fault == "break" else body)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def shelf() -> Iterator[Shelf]:
+    server = Shelf()
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_file_is_fetched_once(shelf, tmp_path):
+    path = tmp_path / "new" / "file"
+    assert fetch_file(shelf.url, path, SHA256) == path
+    assert path.read_bytes() == CONTENT
+    fetch_file(shelf.url, path, SHA256)
+    assert shelf.requests == 1
+
+
+def test_another_file_than_expected_is_refused_and_not_kept(shelf, tmp_path):
+    shelf.content = b"something else"
+    with pytest.raises(FileError):
+        fetch_file(shelf.url, tmp_path / "file", SHA256)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_refusal_and_a_broken_download_are_named_and_leave_nothing(shelf, tmp_path):
+    shelf.faults = [404, "break"]
+    with pytest.raises(FileError, match="404"):
+        fetch_file(shelf.url, tmp_path / "file", SHA256)
+    with pytest.raises(FileError, match="Try again"):
+        fetch_file(shelf.url, tmp_path / "file", SHA256)
+    assert list(tmp_path.iterdir()) == []

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
 from http.client import HTTPException
 from pathlib import Path
 from urllib.error import HTTPError
@@ -184,32 +183,24 @@ def _read_columns(path: Path, width: int) -> tuple[list[str], ...]:
 
 
 TIMEOUT_SECONDS = 30.0
-# Statuses that may be others a moment later; any other refusal is final.
-PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
-def fetch_file(url: str, path: Path, sha256: str, *, attempts: int = 5, wait_seconds: float = 1.0) -> Path:
+def fetch_file(url: str, path: Path, sha256: str) -> Path:
     """Return ``path``, with the file at ``url`` in it: downloaded once, and refused if it is not the expected one."""
     if path.exists():
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
-    for attempt in range(attempts):
-        if attempt:
-            time.sleep(wait_seconds * 2 ** (attempt - 1))
-        try:
-            with urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
-                content = answer.read()
-        except HTTPError as error:
-            problem = f"the server answers {error.code} {error.reason}"
-            if error.code not in PASSING_STATUS:
-                raise FileError(f"{url} could not be downloaded: {problem}.") from error
-        except (OSError, HTTPException) as error:
-            problem = str(getattr(error, "reason", error)) or type(error).__name__
-        else:
-            found = hashlib.sha256(content).hexdigest()
-            if found != sha256:
-                raise FileError(f"{url} is not the file that was expected: its SHA-256 is {found}, not {sha256}.")
-            with write_beside(path) as unfinished:
-                unfinished.write_bytes(content)
-            return path
-    raise FileError(f"{url} could not be downloaded after {attempts} attempts: {problem}. Is this machine offline?")
+    try:
+        with urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
+            content = answer.read()
+    except HTTPError as error:
+        raise FileError(f"{url} could not be downloaded: the server answers {error.code} {error.reason}.") from error
+    except (OSError, HTTPException) as error:
+        problem = str(getattr(error, "reason", error)) or type(error).__name__
+        raise FileError(f"{url} could not be downloaded: {problem}. Try again; is this machine offline?") from error
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != sha256:
+        raise FileError(f"{url} is not the file that was expected: its SHA-256 is {digest}, not {sha256}.")
+    with write_beside(path) as unfinished:
+        unfinished.write_bytes(content)
+    return path

@@ -82,20 +82,11 @@ class Conditions:
 
 
 class Chunk(NamedTuple):
-    """Some repeats of one method in one cell: ``start`` up to, but without, ``stop``.
-
-    The rows of a method that is not random are written ``copies`` times, as if it had been repeated.
-    """
+    """Some repeats of one method in one cell: ``start`` up to, but without, ``stop``."""
 
     run: Run
     start: int
     stop: int
-    copies: int = 1
-
-    @property
-    def written(self) -> range:
-        """The repeats that stand in its rows."""
-        return range(self.start, self.stop + self.copies - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +96,6 @@ class Experiment:
     sources: Sequence[Cell | CellFolder]  # where the cells come from; no two have the same data set and model
     repeats: Mapping[Run, int]  # what is run, in this order, and how often
     conditions: Conditions
-    copied: bool = False  # whether the rows of a method that is not random are written once for every repeat
 
     def __post_init__(self) -> None:
         for repeats in self.repeats.values():
@@ -121,10 +111,9 @@ class Experiment:
     def chunks(self) -> list[Chunk]:
         """The work, cut up; a method that is not random needs only one repeat."""
         return [
-            Chunk(run, start, min(start + REPEATS_IN_CHUNK, needed), repeats if self.copied and certain else 1)
+            Chunk(run, start, min(start + REPEATS_IN_CHUNK, needed))
             for run, repeats in self.repeats.items()
-            for certain in [not self.methods[run.method].is_random]
-            for needed in [1 if certain else repeats]
+            for needed in [repeats if self.methods[run.method].is_random else 1]
             for start in range(0, needed, REPEATS_IN_CHUNK)
         ]
 
@@ -140,4 +129,4 @@ class Experiment:
 
     def count_rows(self, chunk: Chunk) -> int:
         """Return how many rows a chunk has."""
-        return len(self.conditions.affordable(self.methods[chunk.run.method])) * len(chunk.written)
+        return len(self.conditions.affordable(self.methods[chunk.run.method])) * (chunk.stop - chunk.start)

@@ -124,7 +124,7 @@ def run_experiment(
     read_folder_once.cache_clear()  # a folder may have changed since
     names = dict.fromkeys(Run(cell.dataset, cell.model, method) for cell in cells for method in methods)
     conditions = Conditions(tuple(sorted(set(budgets or ()))), seed, draws, squash, further_metrics(metrics))
-    plan = Experiment(cells, dict.fromkeys(names, repeats), conditions, copied=True)
+    plan = Experiment(cells, dict.fromkeys(names, repeats), conditions)
     loaded = [cell.load(plan.needs_known) for cell in cells]
     if not conditions.budgets:
         least = min(len(cell.valid) for cell in loaded)
@@ -132,7 +132,7 @@ def run_experiment(
         plan = replace(plan, conditions=replace(conditions, budgets=reachable))
     _check_cells(loaded, plan)
     if out is None:
-        return [row for rows in _run_chunks(plan, plan.chunks, jobs, progress) for row in rows]
+        return _repeat_rows(plan, [row for rows in _run_chunks(plan, plan.chunks, jobs, progress) for row in rows])
     also = {
         "cells": [f"{cell.dataset}/{cell.model} ({cell.digest})" for cell in loaded],
         "methods": list(plan.methods),
@@ -144,9 +144,17 @@ def run_experiment(
         new = run_plan_to_file(plan, part, also=also, jobs=jobs, progress=progress)
         rows = read_rows(part, plan.conditions.metrics)
         rows[len(rows) - len(new) :] = new
-        part.replace(out)
-        _beside(part).unlink()
+        rows = _repeat_rows(plan, rows)
+        write_rows(out, rows, plan.conditions.metrics)
+        for path in (part, _beside(part)):
+            path.unlink()
     return rows
+
+
+def _repeat_rows(plan: Experiment, rows: Sequence[Row]) -> list[Row]:
+    """Return rows in which a method that is not random, and ran once, stands once for every repeat."""
+    again = {run: () if plan.methods[run.method].is_random else range(1, count) for run, count in plan.repeats.items()}
+    return [one for row in rows for one in (row, *(row._replace(repeat=repeat) for repeat in again[row.run]))]
 
 
 def further_metrics(names: Sequence[str]) -> tuple[str, ...]:
@@ -224,7 +232,7 @@ def _open_rows(path: Path, plan: Experiment, also: Mapping[str, Any]) -> set[Chu
                 "write somewhere else with --out, or delete the file to begin again."
             )
     rows = read_rows(path, metrics)
-    planned = {(chunk.run, repeat): chunk for chunk in plan.chunks for repeat in chunk.written}
+    planned = {(chunk.run, repeat): chunk for chunk in plan.chunks for repeat in range(chunk.start, chunk.stop)}
     owners = [planned.get((row.run, row.repeat)) for row in rows]
     counts = Counter(owners)
     whole = {chunk for chunk in plan.chunks if counts[chunk] == plan.count_rows(chunk)}
@@ -273,9 +281,8 @@ def run_chunk(
     accuracy, f1, *further = figures.tolist()
     keys = [(budget, repeat) for repeat in range(chunk.start, chunk.stop) for budget in budgets]
     return [
-        Row(*chunk.run, budget, repeat + copy, accuracy[at], f1[at], seconds, tuple(values[at] for values in further))
+        Row(*chunk.run, budget, repeat, accuracy[at], f1[at], seconds, tuple(values[at] for values in further))
         for at, (budget, repeat) in enumerate(keys)
-        for copy in range(chunk.copies)
     ]
 
 
