@@ -57,6 +57,8 @@ class Scale:
     @cached_property
     def z(self) -> FloatArray:
         """What each distinct score of the pool becomes, shape (D,)."""
+        if self.kind == RANKS:
+            return self._normal_quantiles(self.before[:-1] + self.before[1:])
         return self.transform(self.scores)
 
     def _normal_quantiles(self, twice_rank: IntArray) -> FloatArray:
