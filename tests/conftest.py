@@ -25,7 +25,7 @@ from hypothesis import settings
 from actc import ScoredTriples
 from actc.bench.cells import Cell, load_cell
 from actc.session import Session
-from actc.session.judge_store import add_judge, store_replies
+from actc.session.judge_store import store_replies
 from actc.session.questions import Question, Reply
 from actc.session.settings import Settings
 from actc.session.start import create_session
@@ -79,7 +79,7 @@ def let_machine_say(session: Session, said: dict[int, bool]) -> None:
     """Put what a machine says of some rows into a session."""
     store = session.store
     replies = [(Question(row, str(row), {}), Reply("true" if true else "false")) for row, true in said.items()]
-    assert len(list(store_replies(store, add_judge(store, "rule"), replies))) == len(said)
+    assert len(list(store_replies(store, "rule", replies))) == len(said)
 
 
 STARTED: dict[tuple[str, bytes, Settings, str], dict[Path, bytes]] = {}

@@ -645,7 +645,7 @@ BAD_COLUMNS = [
 
 @pytest.mark.parametrize("bad", BAD_COLUMNS)
 def test_a_way_of_asking_that_cannot_be_is_refused_in_one_sentence(people, tmp_path, bad):
-    told = dict(zip(("head", "relation", "tail"), POOL.triple(3), strict=True)) | {"said": "true", "name": "eve"}
+    told = dict(zip(("head", "relation", "tail"), POOL.triple(3), strict=True)) | {"answer": "true", "name": "eve"}
     (tmp_path / "history.jsonl").write_text(json.dumps(told | bad) + "\n")
     refused_by_import(people, tmp_path / "history.jsonl", "line 1: ")
 

@@ -107,7 +107,7 @@ def check(folder: Path, number: int, alive: float, writers: list[Writer]) -> Rou
     stored = Counter(row["key"] for row in session.store.rows("SELECT key FROM judgement"))
     standing_twice = session.store.value(
         "SELECT count(*) FROM (SELECT 1 FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id "
-        "WHERE j.said IN ('true', 'false') AND u.id IS NULL "
+        "WHERE j.answer IN ('true', 'false') AND u.id IS NULL "
         "GROUP BY j.annotator, j.triple HAVING count(*) > 1)"
     )
     session.close()

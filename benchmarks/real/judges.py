@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from benchmarks.judges.simulate import brier
 
 from actc.data.answers import Annotations
-from actc.data.metrics import brier
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.decide.case import Case
 from actc.decide.judges import JudgeAnswers

@@ -49,7 +49,7 @@ def write_lines(path, *lines):
 @pytest.fixture
 def line(scores):
     head, relation, tail = scores.read_text().splitlines()[1].split("\t")[:3]
-    return {"head": head, "relation": relation, "tail": tail, "said": "true"}
+    return {"head": head, "relation": relation, "tail": tail, "answer": "true"}
 
 
 def test_a_file_makes_nobody_an_owner(scores, tmp_path, line):

@@ -20,7 +20,8 @@ from actc.session.cards import make_card
 from actc.session.cases import open_case, session_case
 from actc.session.export import write_accepted
 from actc.session.judge import CHOICES, judge_triples, make_question
-from actc.session.judge_store import add_judge, count_replies, read_judges, store_replies
+from actc.session.judge_store import count_replies, read_judges, store_replies
+from actc.session.names import write_sources
 from actc.session.plan import Planner, task_of
 from actc.session.questions import Reply
 from actc.session.report import compare_judges
@@ -35,11 +36,11 @@ for line in sys.stdin:
     number = int(told["head_id"][1:])
     if number % 10 == 9:
         print("no sense at all")
-        print(json.dumps({"triple": told["triple"], "said": "perhaps not"}))
+        print(json.dumps({"triple": told["triple"], "answer": "perhaps not"}))
         continue
     said = "true" if number in TRUE else "false"
-    print(json.dumps({"triple": told["triple"], "said": said, "probability": 0.97 if said == "true" else 0.03}))
-    print(json.dumps({"triple": told["triple"], "said": "unsure"}), flush=True)  # once more: the first one counts
+    print(json.dumps({"triple": told["triple"], "answer": said, "probability": 0.97 if said == "true" else 0.03}))
+    print(json.dumps({"triple": told["triple"], "answer": "unsure"}), flush=True)  # once more: the first one counts
 """
 
 
@@ -82,11 +83,11 @@ def test_a_program_judges_everything_once_and_nonsense_is_no_answer(session, tmp
 def test_a_program_that_says_nothing_and_does_not_listen_is_ended(session, tmp_path, monkeypatch):
     monkeypatch.setattr("actc.session.ask_program.GOODBYE_SECONDS", 0.2)
     (tmp_path / "deaf.py").write_text("import os, time\nos.close(1)\ntime.sleep(60)\n")
-    plenty = ["x" * 2000] * len(POOL)
-    write_triples(tmp_path / "texts.csv", {**POOL.columns(), "source": plenty})
+    write_triples(tmp_path / "texts.csv", {**POOL.columns(), "source": ["x" * 2000] * len(POOL)})
+    write_sources(session.store, POOL, tmp_path / "texts.csv")
     deaf, began = f"{sys.executable} {tmp_path / 'deaf.py'}", time.monotonic()
     with pytest.raises(ActcError):
-        judge_triples(session, program=deaf, which="all", texts=tmp_path / "texts.csv")
+        judge_triples(session, program=deaf, which="all")
     assert time.monotonic() - began < 30
 
 
@@ -99,9 +100,8 @@ def test_a_question_that_cannot_be_made_ends_the_run_with_its_error(session, tmp
 
 def test_an_answer_is_stored_once_and_the_first_one_stays(session):
     store = session.store
-    judge = add_judge(store, "twice")
     question = make_question(session, task_of(POOL, 5, ""))
-    list(store_replies(store, judge, [(question, Reply("true")), (question, Reply("false"))]))
+    list(store_replies(store, "twice", [(question, Reply("true")), (question, Reply("false"))]))
     assert count_replies(store) == {"twice": 1}
     assert read_judges(store).signals.tolist() == [1]
 
@@ -209,7 +209,6 @@ def test_a_run_never_asks_more_than_its_limit(session, tmp_path):
         ({"program": "true", "which": "al"}, ChoiceError),
         ({"program": "true", "limit": 0}, OptionError),
         ({"program": "true", "count": -1}, OptionError),
-        ({"program": "true", "texts": "no-such-file.tsv"}, FileError),
         ({"program": "true", "prompt": "no-such-file.txt"}, FileError),
         ({"program": f"{sys.executable} -c 'raise SystemExit(3)'"}, ActcError),
     ],
@@ -240,15 +239,6 @@ def test_cards_have_the_text_and_nothing_of_what_judges_said(session, tmp_path):
     assert card["source"] == f"Text {task.triple}."
     assert not {"said", "judge", "judges", "answer", "probability"} & set(card)
     assert make_question(session, task).fields["source"] == card["source"]
-
-
-def test_texts_can_be_given_later(session, tmp_path):
-    write_triples(tmp_path / "texts.csv", {**POOL.columns(), "source": ["Seen, there"] * len(POOL)})
-    judge_triples(session, program=command(tmp_path), count=0, texts=tmp_path / "texts.csv")
-    assert make_card(session.names, session.ask(session.add_annotator("ada"))[0])["source"] == "Seen, there"
-    with pytest.raises(ActcError, match="'source'"):
-        write_triples(tmp_path / "bare.tsv", POOL.columns())
-        judge_triples(session, program=command(tmp_path), texts=tmp_path / "bare.tsv")
 
 
 def test_a_planner_does_not_refit_for_a_judge(session, tmp_path):

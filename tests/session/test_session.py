@@ -117,7 +117,7 @@ def test_undo_brings_the_last_triples_back_in_order_and_keeps_the_history(scores
         session.record(ada, [Judgement("undo", None, f"u{number}")])
     assert session.annotations().rows.tolist() == judged[:1]
     assert [task.triple for task in session.ask(ada, 3)] == judged[1:]
-    assert [line["said"] for line in history(session)] == ["undo"] * 3 + ["true"] * 4
+    assert [line["answer"] for line in history(session)] == ["undo"] * 3 + ["true"] * 4
 
 
 def test_undo_by_key_takes_back_that_one(scores):
@@ -435,7 +435,7 @@ def test_two_windows_of_one_person_are_told_which_answer_stands(scores):
     session.record(ada, [Judgement("false", triple, "one")])
     with pytest.raises(SessionError):
         session.record(ada, [Judgement("true", triple, "two")])
-    assert [line["said"] for line in history(session)] == ["false"]
+    assert [line["answer"] for line in history(session)] == ["false"]
 
 
 def test_a_link_made_void_leaves_the_answers_and_gives_the_open_triples_to_others(scores):
@@ -482,7 +482,7 @@ def test_the_owner_has_the_last_word(scores):
 
 
 def test_history_tells_who_when_what_was_shown_and_what_the_model_thought(scores):
-    session = new_session(scores, show_score=True)
+    session = new_session(scores)
     ada, planner = session.add_annotator("ada"), Planner(session)
     judge(session, ada, 4)
     planner.step()
@@ -491,11 +491,10 @@ def test_history_tells_who_when_what_was_shown_and_what_the_model_thought(scores
     assert line["name"] == "ada"
     assert line["at"] > 0
     assert 0 < line["probability"] < 1
-    assert json.loads(line["shown"])["score"] is True
     assert line["head"] in json.loads(line["shown"])["sentence"]
 
 
-@pytest.mark.parametrize("statement", ["UPDATE judgement SET said = 'false'", "DELETE FROM judgement"])
+@pytest.mark.parametrize("statement", ["UPDATE judgement SET answer = 'false'", "DELETE FROM judgement"])
 def test_a_judgement_can_be_neither_changed_nor_deleted(scores, statement):
     session = new_session(scores)
     judge(session, session.add_annotator("ada"), 1)
@@ -633,7 +632,7 @@ def seen(session: Session, *words: str) -> list[str | None]:
     for number, said in enumerate(words):
         triple = None if said == "undo" else session.ask(ada)[0].triple
         session.record(ada, [Judgement(said, triple, f"k{number}")])
-    lines = [json.loads(line["shown"]) for line in history(session)[::-1] if line["said"] != "undo"]
+    lines = [json.loads(line["shown"]) for line in history(session)[::-1] if line["answer"] != "undo"]
     return [shown.get("reasons") for shown in lines]
 
 
@@ -646,7 +645,7 @@ def test_the_history_tells_whether_reasons_were_read_before_the_answer(scores, w
     "forged",
     [
         *({"seed": -1}, {"seed": "0"}, {"budget": True}, {"budget": 1e9}, {"overlap": ["all"]}),
-        *({"title": None}, {"show_score": 1}, {"target": "0.9"}, {"link": 5}, {"reasons": {}}, {"level": []}),
+        *({"title": None}, {"paused": 1}, {"target": "0.9"}, {"link": 5}, {"reasons": {}}, {"level": []}),
         *({"n_facts": -1}, {"n_facts": 10**9}, {"triples": -1}),
     ],
 )

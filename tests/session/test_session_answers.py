@@ -140,10 +140,10 @@ def test_labels_and_history_go_out_and_come_back(session, tmp_path):
     [
         ("{", "line 1:"),
         ("[]", "line 1:"),
-        ('{"head": "h1", "relation": "r1", "said": "true"}', "line 1: 'tail'"),
-        ('{"head": "h1", "relation": "r9", "tail": "t", "said": "true"}', "bad.jsonl: "),
-        ('{"head": "h1", "relation": "r9", "tail": "t", "said": "maybe"}', "line 1: 'maybe'"),
-        ('{"head": "h1", "relation": "r9", "tail": "t", "said": "true", "kind": "program"}', "line 1: 'program'"),
+        ('{"head": "h1", "relation": "r1", "answer": "true"}', "line 1: 'tail'"),
+        ('{"head": "h1", "relation": "r9", "tail": "t", "answer": "true"}', "bad.jsonl: "),
+        ('{"head": "h1", "relation": "r9", "tail": "t", "answer": "maybe"}', "line 1: 'maybe'"),
+        ('{"head": "h1", "relation": "r9", "tail": "t", "answer": "true", "kind": "program"}', "line 1: 'program'"),
     ],
 )
 def test_a_bad_line_of_judgements_is_named_and_nothing_is_stored(session, tmp_path, text, place):
@@ -164,7 +164,7 @@ def test_what_came_from_a_file_is_not_asked_any_more(session, tmp_path):
 def test_a_key_that_was_used_for_another_answer_is_refused_and_nothing_of_the_file_is_stored(session, tmp_path):
     head, relation, tail = session.read_pool().triple(3)
     line = {"head": head, "relation": relation, "tail": tail, "name": "ada"}
-    lines = [line | {"said": "true", "key": "a"}, line | {"said": "false", "key": "a"}]
+    lines = [line | {"answer": "true", "key": "a"}, line | {"answer": "false", "key": "a"}]
     (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, lines)))
     with pytest.raises(FileError, match=r"line 2:.*'a'"):
         read_judgements(session, tmp_path / "said.jsonl")
@@ -208,7 +208,7 @@ def in_terminal(session, keys, lines=()):
 def test_the_terminal_takes_one_key_each(session):
     answers, written = in_terminal(session, "tfsxuntq", ["a note"])
     assert answers == 5
-    assert [line["said"] for line in history(session)][::-1] == ["true", "false", "unsure", "undo", "true"]
+    assert [line["answer"] for line in history(session)][::-1] == ["true", "false", "unsure", "undo", "true"]
     assert history(session)[0]["note"] == "a note"
     assert "[t] true" in written
     assert "Why this one?" in written

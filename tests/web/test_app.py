@@ -101,7 +101,7 @@ def test_a_pause_reaches_everybody_and_files_can_be_taken(app, session):
     labels = owner.get("/api/owner/download/labels.tsv")
     assert labels.text.splitlines()[1].startswith(card["head"]["id"])
     assert "attachment" in labels.headers["content-disposition"]
-    assert '"said"' in owner.get("/api/owner/download/history.jsonl").text
+    assert '"answer"' in owner.get("/api/owner/download/history.jsonl").text
     assert owner.get("/api/owner/download/secret").status_code == 422
     assert ada.get("/api/owner/download/labels.tsv").status_code == 401
 
@@ -241,7 +241,7 @@ def test_judging_by_json(app, session):
     assert answer["progress"]["labels"] == 2
     undone = exchange(browser, {"said": "undo", "key": "u"}).json()
     assert undone["cards"][0]["triple"] == second["triple"]
-    assert [line["said"] for line in history(session)] == ["undo", "false", "true"]
+    assert [line["answer"] for line in history(session)] == ["undo", "false", "true"]
 
 
 def test_sending_again_stores_once(app, session):
@@ -301,7 +301,7 @@ def test_the_owner_sees_and_settles_a_disagreement(app, session):
     assert seen["review"] == {"differ": 1, "unsure": 0, "noted": 1}
     [line] = owner.get("/api/owner/review/differ").json()
     assert line["triple"] == card["triple"]
-    assert line["answers"][1] == {"name": "bob", "said": "false", "note": "no"}
+    assert line["answers"][1] == {"name": "bob", "answer": "false", "note": "no"}
     assert seen["agreement"]["shared"] == 1
     settled = owner.post("/api/owner/settle", json={"triple": card["triple"], "said": "true", "key": "s"})
     assert settled.status_code == 200
@@ -384,7 +384,7 @@ def test_names_that_were_added_show_on_cards_that_were_sent_before(app, session,
 def test_few_cards_are_kept_however_many_are_shown(session, monkeypatch):
     monkeypatch.setattr("actc.web.judge.CACHED_CARDS", 4)
     kept, tasks = Pages(session, Links.of(session.folder)), session.ask(session.annotator("ada"), 8)
-    assert json.loads(kept.cards(tasks)) == make_cards(session.names, tasks, False, session.settings.reasons)
+    assert json.loads(kept.cards(tasks)) == make_cards(session.names, tasks, session.settings.reasons)
     assert len(kept._cards[1]) == 4
 
 

@@ -22,7 +22,7 @@ AGAINST = "against: "
 SLOT = re.compile(r"\{(head|relation|tail)\}")
 
 
-def make_cards(names: Names, tasks: Sequence[Task], show_score: bool, when: str) -> list[dict[str, Any]]:
+def make_cards(names: Names, tasks: Sequence[Task], when: str, show_score: bool = False) -> list[dict[str, Any]]:
     """Return the cards of some triples; those with reasons have them too, and ``when`` to show them, unless never."""
     cards = [make_card(names, task, show_score) for task in tasks]
     if when == "never":

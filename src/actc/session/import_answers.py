@@ -66,7 +66,7 @@ def import_judgements(
     session : path or Session
     judgements : path
         ``.tsv``, ``.csv`` or ``.parquet`` (head, relation, tail, label), ``.jsonl`` (our own history, or objects with
-        head, relation, tail, said) or ``.json`` (Label Studio's export).
+        head, relation, tail, answer) or ``.json`` (Label Studio's export).
     annotator : str, optional
         Whose judgements they are, where the file does not tell.
     owner : bool
@@ -103,7 +103,7 @@ def read_judgements(
     named = encode_columns(*([line.triple[i] for line in lines] for i in range(3)))
     answers = Answers(
         named,
-        np.array([line.judgement.said == "true" for line in lines]),
+        np.array([line.judgement.answer == "true" for line in lines]),
         inclusion_probability=[line.how[2] or np.nan for line in lines],
         frame_size=[line.frame_size for line in lines],
     )
@@ -137,7 +137,7 @@ def _insert(session: Session, pool: ScoredTriples, lines: Sequence[FileLine], ro
     with session.store.transaction() as connection:
         for line, row in zip(lines, rows, strict=True):
             given = line.judgement
-            entry = json.dumps([line.who, row, given.said, given.seconds, given.note])
+            entry = json.dumps([line.who, row, given.answer, given.seconds, given.note])
             key = given.key or "import-" + hashlib.sha256(entry.encode()).hexdigest()[:24]
             judgement = replace(given, triple=row, key=key)
             queue = LeaseQueue(connection, people[line.who, line.kind], now if line.at is None else line.at)
@@ -189,8 +189,8 @@ def _read_lines(path: Path, who: str) -> Iterator[FileLine]:
             except ValueError:
                 raise FileError(f"{place}: this is no JSON object.") from None
             if not isinstance(entry, dict):
-                raise FileError(f"{place}: an object was expected, with head, relation, tail and said.")
-            if entry.get("said") != "undo" and not entry.get("undone"):
+                raise FileError(f"{place}: an object was expected, with head, relation, tail and answer.")
+            if entry.get("answer") != "undo" and not entry.get("undone"):
                 yield _read_entry(entry, entry, place, who)
 
 
@@ -213,7 +213,7 @@ def _read_label_studio(path: Path, who: str) -> Iterator[FileLine]:
                 if isinstance(person, dict):
                     person = person.get("email") or person.get("id")
                 name = None if person is None else f"label-studio {person}"
-                entry = {"said": choices[0], "seconds": annotation.get("lead_time"), "name": name}
+                entry = {"answer": choices[0], "seconds": annotation.get("lead_time"), "name": name}
                 yield _read_entry(entry, task["data"], place, who)
 
 
@@ -221,10 +221,10 @@ def _read_entry(entry: dict[str, Any], triple: dict[str, Any], place: str, who: 
     missing = [name for name in Session.TRIPLE if not isinstance(triple.get(name), str)]
     if missing:
         raise FileError(f"{place}: {missing[0]!r} is missing.")
-    said = str(entry.get("said", entry.get("label", entry.get("answer", "")))).strip().lower()
-    said = WORDS.get(said, said)
-    if said not in LABELS:
-        raise FileError(f"{place}: {said!r} is no answer; write true, false or unsure.")
+    answer = str(entry.get("answer", entry.get("label", ""))).strip().lower()
+    answer = WORDS.get(answer, answer)
+    if answer not in LABELS:
+        raise FileError(f"{place}: {answer!r} is no answer; write true, false or unsure.")
     seconds, kind = entry.get("seconds"), entry.get("kind", "person")
     if kind not in PURPOSES:
         raise FileError(f"{place}: {kind!r} is no kind of annotator, person or owner; machines judge by `actc judge`.")
@@ -240,7 +240,7 @@ def _read_entry(entry: dict[str, Any], triple: dict[str, Any], place: str, who: 
     name = OWNER if kind == OWNER else str(entry.get("name") or entry.get("annotator") or who)
     try:
         judgement = Judgement(
-            *(said, None, str(entry.get("key") or "")),
+            *(answer, None, str(entry.get("key") or "")),
             seconds=float(seconds) if isinstance(seconds, int | float) else None,
             note=str(entry.get("note") or ""),
         )

@@ -21,9 +21,8 @@ from actc.session.ask_program import ask_program, split_command
 from actc.session.ask_server import Server, read_key
 from actc.session.cards import make_card, plain
 from actc.session.cases import session_case
-from actc.session.judge_store import add_judge, lock_judge, read_judges, store_replies
+from actc.session.judge_store import lock_judge, read_judges, store_replies
 from actc.session.lease_queue import Task
-from actc.session.names import write_sources
 from actc.session.plan import task_of
 from actc.session.questions import DEFAULT, Question, fill_prompt, hash_question, read_prompt
 from actc.session.report import measure_judges
@@ -107,7 +106,6 @@ def judge_triples(
     timeout: float = 120.0,
     limit: int = 10_000,
     way: str | None = None,
-    texts: str | Path | None = None,
     progress: Progress = ignore_progress,
 ) -> JudgeRun:
     """Let a machine judge triples of a session, as ``actc judge`` does.
@@ -139,8 +137,6 @@ def judge_triples(
     way : {"tokens", "schema", "text"}, optional
         How a server answers: by the probabilities of its first word, by an object of a given form, or by any text; if
         not given, the first of these that it can.
-    texts : path, optional
-        A table with head, relation, tail and source: the text that each candidate was taken from, for judges and cards.
     progress : callable
         Called with how many are done, and of how many.
     """
@@ -159,11 +155,11 @@ def judge_triples(
         judge = tidy_name(name or words[:MOST_NAME], "a judge")
     with open_session(session) as session:
         tasks = choose_triples(session, which, count)
-        if texts is not None:
-            write_sources(session.store, session.read_pool(), texts)
         store = Store(session.store.path, synced=False)  # a reply that a crash of the machine loses is asked again
-        number, tally = add_judge(store, judge), Counter[str]()
-        asked = {key for (key,) in store.rows("SELECT key FROM reply WHERE judge = ?", (number,))}
+        asked = {
+            key for (key,) in store.rows("SELECT key FROM reply JOIN judge ON judge = id WHERE name = ?", (judge,))
+        }
+        tally = Counter[str]()
 
         def new_questions() -> Iterator[Question]:
             # One by one: a hundred thousand cards take a while.
@@ -174,17 +170,17 @@ def judge_triples(
                 else:
                     yield question
 
-        with lock_judge(store, number):
+        with lock_judge(store, judge):
             if server is not None:
-                server.way = server.way or store.value("SELECT way FROM judge WHERE id = ?", (number,))
+                server.way = server.way or store.value("SELECT way FROM judge WHERE name = ?", (judge,)) or ""
                 known, replies = way or "", server.ask(new_questions())
             else:
                 known, replies = "", ask_program(program or "", islice(new_questions(), min(limit, len(tasks))))
-            for reply in store_replies(store, number, replies):
+            for reply in store_replies(store, judge, replies):
                 if server is not None and server.way != known:  # at once: a run that is killed need not find it again
                     known = server.way
                     with store.transaction() as connection:
-                        connection.execute("UPDATE judge SET way = ? WHERE id = ?", (known, number))
+                        connection.execute("UPDATE judge SET way = ? WHERE name = ?", (known, judge))
                 tally.update(
                     replies=1, answered=reply.answer is not None, read=reply.tokens_in, written=reply.tokens_out
                 )

@@ -25,9 +25,9 @@ def add_judge(store: Store, name: str) -> int:
 
 
 @contextmanager
-def lock_judge(store: Store, judge: int) -> Iterator[None]:
+def lock_judge(store: Store, judge: str) -> Iterator[None]:
     """Let one run at a time ask a judge: a second one would ask the same questions. A killed run locks nothing."""
-    with open(store.path.with_name(f".judge-{judge}.lock"), "a", encoding="ascii") as file:
+    with open(store.path.with_name(f".judge-{hash_question(judge)[:8]}.lock"), "a", encoding="ascii") as file:
         if try_to_lock(file) is False:
             raise OptionError(
                 "Another run is asking this judge now; wait for it, end it, or give this one a --name of its own."
@@ -35,10 +35,15 @@ def lock_judge(store: Store, judge: int) -> Iterator[None]:
         yield
 
 
-def store_replies(store: Store, judge: int, replies: Iterable[tuple[Question, Reply]]) -> Iterator[Reply]:
-    """Store replies as they come, each committed before it is passed on; an earlier one of the same key stays."""
+def store_replies(store: Store, judge: str, replies: Iterable[tuple[Question, Reply]]) -> Iterator[Reply]:
+    """Store replies as they come, each committed before it is passed on; an earlier one of the same key stays.
+
+    The judge of that name is added with its first reply.
+    """
+    number = None
     for question, reply in replies:
-        values = (judge, question.key, question.triple, reply.answer, reply.probability, reply.reason)
+        number = add_judge(store, judge) if number is None else number
+        values = (number, question.key, question.triple, reply.answer, reply.probability, reply.reason)
         with store.transaction() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO reply VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

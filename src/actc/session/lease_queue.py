@@ -275,7 +275,8 @@ UNSURE = (
     "SELECT task.triple FROM task CROSS JOIN answer ON answer.triple = task.triple AND annotator = :who "
     "WHERE answered > 0 AND labelled = 0 AND label IS NULL AND judgement <= coalesce((SELECT id FROM "
     f"judgement WHERE annotator = :who ORDER BY id DESC LIMIT 1 OFFSET :after), 0) AND {_NOT_LEASED} "
-    "AND :most > (SELECT count(*) FROM judgement WHERE triple = task.triple AND annotator = :who AND said = 'unsure') "
+    "AND :most > (SELECT count(*) FROM judgement AS j WHERE j.triple = task.triple AND annotator = :who "
+    "AND j.answer = 'unsure') "
     "ORDER BY judgement"
 )
 # These come before anything new.

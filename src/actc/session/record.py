@@ -22,7 +22,7 @@ class Judgement:
 
     Parameters
     ----------
-    said : {"true", "false", "unsure", "undo"}
+    answer : {"true", "false", "unsure", "undo"}
         The answer, or that an earlier one is taken back.
     triple : int or None
         The row of the pool that is judged; None for "undo".
@@ -36,7 +36,7 @@ class Judgement:
         The key of the judgement that "undo" takes back; the annotator's last standing one if not given.
     """
 
-    said: str
+    answer: str
     triple: int | None
     key: str
     seconds: float | None = None
@@ -44,7 +44,7 @@ class Judgement:
     undoes: str | None = None
 
     def __post_init__(self) -> None:
-        check_choice("answer", self.said, (*LABELS, "undo"))
+        check_choice("answer", self.answer, (*LABELS, "undo"))
         for name in ("key", "note"):
             if not is_storable(getattr(self, name)):
                 raise OptionError(f"The {name} has half a character in it (a lone surrogate), which cannot be stored.")
@@ -66,12 +66,12 @@ def is_storable(text: str) -> bool:
 def record(queue: LeaseQueue, judgement: Judgement, shown: dict[str, object]) -> Recorded:
     """Add a judgement to the history, and end the lease of its triple.
 
-    ``shown`` has what the card showed: the ``sentence``, whether the ``score``, and when the ``reasons``.
+    ``shown`` has what the card showed: the ``sentence``, and when the ``reasons``.
     """
     stored = find_stored(queue, judgement)
     if stored is not None:
         return stored
-    if judgement.said == "undo":
+    if judgement.answer == "undo":
         return _undo(queue, judgement)
     sql = "SELECT purpose, probability FROM lease JOIN task USING (triple) WHERE annotator = :who AND triple = :triple"
     task = queue.run(sql, triple=judgement.triple).fetchone()
@@ -94,16 +94,16 @@ def _find_same(queue: LeaseQueue, judgement: Judgement, sentence: str) -> Record
     Another one stands, and the person reads that in the error.
     """
     standing = queue.run(
-        "SELECT said, note, judgement.id FROM answer JOIN judgement ON judgement = judgement.id "
+        "SELECT answer, note, judgement.id FROM answer JOIN judgement ON judgement = judgement.id "
         "WHERE answer.triple = :triple AND answer.annotator = :who",
         triple=judgement.triple,
     ).fetchone()
     if judgement.triple is None or standing is None:
         name = queue.annotator.name
         raise SessionError(f"{name} was not asked about triple {judgement.triple}, or took the answer back.")
-    if standing["said"] == judgement.said and judgement.note in ("", standing["note"]):
+    if standing["answer"] == judgement.answer and judgement.note in ("", standing["note"]):
         return {"id": standing["id"], "triple": judgement.triple}
-    before, now = WORDS[standing["said"]], WORDS[judgement.said]
+    before, now = WORDS[standing["answer"]], WORDS[judgement.answer]
     # The isolates keep a sentence that runs from right to left from turning the words around it.
     raise SessionError(
         f"“\u2068{sentence}\u2069”: the earlier answer “{before}” stands; “{now}” was not stored. "
@@ -113,11 +113,11 @@ def _find_same(queue: LeaseQueue, judgement: Judgement, sentence: str) -> Record
 
 def find_stored(queue: LeaseQueue, judgement: Judgement) -> Recorded | None:
     """Return a judgement that the same annotator sent before under the same key; None if it is new."""
-    sql = "SELECT id, triple, said FROM judgement WHERE annotator = :who AND key = :key"
+    sql = "SELECT id, triple, answer FROM judgement WHERE annotator = :who AND key = :key"
     old = queue.run(sql, key=judgement.key).fetchone()
     if old is None:
         return None
-    if old["said"] != judgement.said or (judgement.said != "undo" and old["triple"] != judgement.triple):
+    if old["answer"] != judgement.answer or (judgement.answer != "undo" and old["triple"] != judgement.triple):
         raise SessionError(f"The key {judgement.key!r} was used for another judgement; give each one its own.")
     return {"id": old["id"], "triple": old["triple"]}
 
@@ -133,18 +133,19 @@ def insert(
 ) -> int:
     """Write one row of history, and the standing answer that follows from it; return the row's number."""
     number = queue.run(
-        "INSERT INTO judgement (at, annotator, triple, said, purpose, key, seconds, note, shown, probability, undoes) "
-        "VALUES (:at, :who, :triple, :said, :purpose, :key, :seconds, :note, :shown, :probability, :undoes)",
+        "INSERT INTO judgement "
+        "(at, annotator, triple, answer, purpose, key, seconds, note, shown, probability, undoes) "
+        "VALUES (:at, :who, :triple, :answer, :purpose, :key, :seconds, :note, :shown, :probability, :undoes)",
         **vars(judgement) | {"triple": triple, "purpose": purpose, "shown": shown, "undoes": undoes},
         probability=probability,
     ).lastrowid
     assert number is not None
     # Not INSERT OR REPLACE: its silent delete fires no trigger, and the triggers count.
     queue.run("DELETE FROM answer WHERE triple = :triple AND annotator = :who", triple=triple)
-    standing = number if judgement.said != "undo" else _last_standing(queue, triple)
+    standing = number if judgement.answer != "undo" else _last_standing(queue, triple)
     queue.run(
         "INSERT INTO answer (triple, annotator, label, judgement) SELECT triple, annotator, "
-        "CASE said WHEN 'true' THEN 1 WHEN 'false' THEN 0 END, id FROM judgement WHERE id = :standing",
+        "CASE answer WHEN 'true' THEN 1 WHEN 'false' THEN 0 END, id FROM judgement WHERE id = :standing",
         standing=standing,
     )
     return number
@@ -154,7 +155,7 @@ def _last_standing(queue: LeaseQueue, triple: int) -> int | None:
     """Return the number of the annotator's last judgement of a triple that is not taken back."""
     row: sqlite3.Row | None = queue.run(
         "SELECT j.id FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id WHERE j.annotator = :who "
-        "AND j.triple = :triple AND j.said != 'undo' AND u.id IS NULL ORDER BY j.id DESC LIMIT 1",
+        "AND j.triple = :triple AND j.answer != 'undo' AND u.id IS NULL ORDER BY j.id DESC LIMIT 1",
         triple=triple,
     ).fetchone()
     return None if row is None else int(row["id"])
@@ -165,7 +166,7 @@ def _undo(queue: LeaseQueue, undo: Judgement) -> Recorded:
     wanted = "AND j.key = :undoes" if undo.undoes is not None else "AND :undoes IS NULL"
     old = queue.run(
         "SELECT j.id, j.triple, j.purpose FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id "
-        f"WHERE j.annotator = :who AND j.said != 'undo' AND u.id IS NULL {wanted} ORDER BY j.id DESC LIMIT 1",
+        f"WHERE j.annotator = :who AND j.answer != 'undo' AND u.id IS NULL {wanted} ORDER BY j.id DESC LIMIT 1",
         undoes=undo.undoes,
     ).fetchone()
     if old is None:

@@ -205,9 +205,7 @@ class Session:
         settings, judgements = self.settings, list(judgements)
         relation = None if settings.is_audit else relation
         count, times = 0 if settings.paused or self.certified else count, (time.time(), lease_clock())
-        shown: list[dict[str, object]] = [
-            {"sentence": self.sentence(one.triple), "score": settings.show_score} for one in judgements
-        ]
+        shown: list[dict[str, object]] = [{"sentence": self.sentence(one.triple)} for one in judgements]
         if settings.reasons != "never":
             for card, reasons in zip(shown, self.names.reasons([one.triple for one in judgements]), strict=True):
                 card.update({"reasons": settings.reasons} if reasons else {})
@@ -233,18 +231,18 @@ class Session:
         row = self.store.rows("SELECT head, relation, tail FROM task WHERE triple = ?", (triple,))
         return plain(sentence(*map(self.names.of, row[0]))) if row else ""
 
-    def settle(self, triple: int, said: str, key: str, note: str = "", task: Task | None = None) -> Recorded:
+    def settle(self, triple: int, answer: str, key: str, note: str = "", task: Task | None = None) -> Recorded:
         """Store the owner's answer to a triple; it overrules everybody's answers.
 
         A triple that was never given out comes as a task.
         """
-        owner, judgement = self.annotator(OWNER), Judgement(said, triple, key, note=note)
+        owner, judgement = self.annotator(OWNER), Judgement(answer, triple, key, note=note)
         with self.store.transaction() as connection:
             queue = LeaseQueue(connection, owner)
             if task is not None:
                 put_tasks(connection, [task])
             row = connection.execute("SELECT probability FROM task WHERE triple = ?", (triple,)).fetchone()
-            if row is None or said == "undo":
+            if row is None or answer == "undo":
                 raise SessionError(f"Triple {triple} was not judged in this session.")
             stored = find_stored(queue, judgement)
             if stored is not None:

@@ -35,8 +35,6 @@ class Settings:
         How many triples to judge.
     overlap : float
         The share of triples that two annotators judge.
-    show_score : bool
-        Whether cards show the score and the probability; they influence people.
     seed : int
         Where random choices start from.
     title : str
@@ -72,7 +70,6 @@ class Settings:
     method: str = "pooled"
     budget: int = 100
     overlap: float = 0.0
-    show_score: bool = False
     seed: int = 0
     title: str = "Triples"
     guidelines: str = ""

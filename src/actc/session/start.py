@@ -48,7 +48,6 @@ def start_session(
     title: str = "Triples",
     guidelines: str = "",
     link: str = "",
-    show_score: bool = False,
     seed: int = 0,
 ) -> Session:
     """Make a session folder and plan its first questions, as ``actc start`` does.
@@ -84,13 +83,11 @@ def start_session(
         The title of the pages; what people should know before they judge, as Markdown.
     link : str
         The address of an entity, with ``{id}`` in it; by default Wikidata's.
-    show_score : bool
-        Whether cards show the score and the probability; they influence people.
     seed : int
         Where random choices start from.
     """
     settings = Settings(
-        method, budget, overlap, show_score, seed, title, guidelines,
+        method, budget, overlap, seed, title, guidelines,
         reasons=reasons, link=link, precision=precision, confidence=confidence,
     )  # fmt: skip
     return create_session(folder, scores, settings, names, graph, language, constraints=constraints)

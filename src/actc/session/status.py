@@ -184,7 +184,7 @@ def people(session: Session, annotators: Sequence[Annotator] | None = None) -> l
 
 # Counted by SQLite, which lets annotators' requests run meanwhile; a loop in Python would not.
 _STANDING = (
-    "SELECT annotator, id, said, seconds, at FROM judgement AS j WHERE said != 'undo' "
+    "SELECT annotator, id, answer, seconds, at FROM judgement AS j WHERE answer != 'undo' "
     "AND NOT EXISTS (SELECT 1 FROM judgement AS u WHERE u.undoes = j.id)"
 )
 _WORK = f"""
@@ -198,8 +198,8 @@ _WORK = f"""
     haste AS (
         SELECT annotator, max(hasty) AS hasty FROM (
             SELECT annotator, sum(hasty) AS hasty FROM placed GROUP BY annotator, stretch) GROUP BY annotator)
-    SELECT annotator, haste.hasty, count(*) AS judged, sum(said = 'true') AS "true", sum(said = 'false') AS "false",
-        sum(said = 'unsure') AS unsure,
+    SELECT annotator, haste.hasty, count(*) AS judged, sum(answer = 'true') AS "true", sum(answer = 'false') AS "false",
+        sum(answer = 'unsure') AS unsure,
         avg(seconds) FILTER (WHERE place IN ((timed + 1) / 2, (timed + 2) / 2)) AS seconds, max(at) AS last
     FROM placed JOIN haste USING (annotator) GROUP BY annotator
 """
@@ -220,13 +220,13 @@ def agreement(session: Session) -> dict[str, Any]:
 def own_answers(session: Session, annotator: Annotator, most: int) -> list[dict[str, Any]]:
     """Return an annotator's standing answers on cards, newest first, each with the key to undo it."""
     rows = session.store.rows(
-        "SELECT answer.triple, key, said, note, head, relation, tail FROM answer "
+        "SELECT answer.triple, key, answer, note, head, relation, tail FROM answer "
         "JOIN judgement ON judgement = judgement.id JOIN task ON task.triple = answer.triple "
         "WHERE answer.annotator = ? AND purpose IN ('new', 'shared', 'again') ORDER BY answer.judgement DESC LIMIT ?",
         (annotator.id, most),
     )
     return [
-        {name: row[name] for name in ("triple", "key", "said", "note")}
+        {name: row[name] for name in ("triple", "key", "answer", "note")}
         | {"sentence": sentence(*(session.names.of(row[part]) for part in Session.TRIPLE))}
         for row in rows
     ]
@@ -235,7 +235,7 @@ def own_answers(session: Session, annotator: Annotator, most: int) -> list[dict[
 def history(session: Session) -> list[dict[str, Any]]:
     """Return all judgements, newest first, those that were taken back too."""
     rows = session.store.rows(
-        "SELECT j.id, at, name, kind, triple, head, relation, tail, said, purpose, selection, sampling_frame, "
+        "SELECT j.id, at, name, kind, triple, head, relation, tail, answer, purpose, selection, sampling_frame, "
         "inclusion_probability, key, seconds, note, shown, j.probability, undoes "
         "FROM judgement AS j JOIN task USING (triple) JOIN annotator ON annotator = annotator.id ORDER BY j.id DESC"
     )
@@ -275,17 +275,17 @@ def show_review(session: Session, triple: int) -> dict[str, Any]:
     tasks = session.tasks([triple])
     if not tasks:
         raise SessionError(f"Triple {triple} was not judged in this session.")
-    [card] = make_cards(session.names, tasks, show_score=True, when="beside")
+    [card] = make_cards(session.names, tasks, "beside", show_score=True)
     return card | _answers(session, triple)
 
 
 def _answers(session: Session, triple: int) -> dict[str, Any]:
     """Return the standing answers of people, the oldest first, and the owner's answer, None where there is none."""
     rows = session.store.rows(
-        "SELECT name, kind, said, note FROM answer JOIN judgement ON judgement = judgement.id "
+        "SELECT name, kind, answer, note FROM answer JOIN judgement ON judgement = judgement.id "
         "JOIN annotator ON answer.annotator = annotator.id WHERE answer.triple = ? ORDER BY judgement",
         (triple,),
     )
-    decided = [row["said"] for row in rows if row["kind"] == "owner"]
-    answers = [{name: row[name] for name in ("name", "said", "note")} for row in rows if row["kind"] == "person"]
+    decided = [row["answer"] for row in rows if row["kind"] == "owner"]
+    answers = [{name: row[name] for name in ("name", "answer", "note")} for row in rows if row["kind"] == "person"]
     return {"answers": answers, "decided": decided[0] if decided else None}

@@ -87,12 +87,12 @@ SCHEMA = f"""
         at REAL NOT NULL,
         annotator INTEGER NOT NULL REFERENCES annotator,
         triple INTEGER NOT NULL REFERENCES task,
-        said TEXT NOT NULL CHECK (said IN ('true', 'false', 'unsure', 'undo')),
+        answer TEXT NOT NULL CHECK (answer IN ('true', 'false', 'unsure', 'undo')),
         purpose TEXT NOT NULL,
         key TEXT NOT NULL,               -- the sender's own name for it: sent twice, it is stored once
         seconds REAL,
         note TEXT NOT NULL,
-        shown TEXT NOT NULL,             -- the sentence on the card, and whether the score was there to see
+        shown TEXT NOT NULL,             -- the sentence on the card, and when reasons
         probability REAL,
         undoes INTEGER UNIQUE REFERENCES judgement,
         UNIQUE (annotator, key)

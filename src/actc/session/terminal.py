@@ -57,11 +57,11 @@ def judge_in_terminal(
                 note = read_line("Note: ")
             elif key in ("", "\x03", "\x04"):
                 return answers
-        said = KEYS[key]
-        if said == "quit":
+        answer = KEYS[key]
+        if answer == "quit":
             return answers
-        triple = None if said == "undo" else card["triple"]
-        judgement = Judgement(said, triple, secrets.token_hex(12), round(time.monotonic() - shown, 2), note)
+        triple = None if answer == "undo" else card["triple"]
+        judgement = Judgement(answer, triple, secrets.token_hex(12), round(time.monotonic() - shown, 2), note)
         try:
             session.record(annotator, [judgement])
         except SessionError as error:
@@ -69,7 +69,7 @@ def judge_in_terminal(
             continue
         answers += 1
         note = ""
-        if said != "undo" and card.get("when") == "after":
+        if answer != "undo" and card.get("when") == "after":
             write("\n".join(_reasons(card)))
     write(ENDS[what_is_left(session, annotator)])
     return answers
@@ -80,7 +80,7 @@ def _next_card(session: Session, annotator: Annotator) -> dict[str, Any] | None:
     while True:
         tasks = session.ask(annotator, 3)
         if tasks:
-            return make_cards(session.names, tasks[:1], session.settings.show_score, session.settings.reasons)[0]
+            return make_cards(session.names, tasks[:1], session.settings.reasons)[0]
         if what_is_left(session, annotator) != "more" or time.monotonic() > until:
             return None
         time.sleep(0.2)
@@ -112,8 +112,6 @@ def draw(card: dict[str, Any], counts: dict[str, Any], advice: str) -> list[str]
     lines += ["", *_wrap("Also in the graph: " + "; ".join(facts))] if facts else []
     if card.get("when") == "beside":
         lines += ["", *_reasons(card)]
-    if "belief" in card:
-        lines += ["", *_wrap(card["belief"])]
     return [*lines, "", *_wrap(f"Why this one? {card['why']}"), *_wrap(advice), "", f"  {HELP}"]
 
 

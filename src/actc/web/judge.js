@@ -357,7 +357,7 @@ function drawMine() {
 function drawOwn(line) {
   const choices = element("div", { class: "decide", role: "group", "aria-label": "Your answer" });
   for (const [said, words] of [["false", "False"], ["unsure", "Not sure"], ["true", "True"]]) {
-    const button = element("button", { type: "button", class: said, "aria-pressed": String(line.said === said) }, words);
+    const button = element("button", { type: "button", class: said, "aria-pressed": String(line.answer === said) }, words);
     button.addEventListener("click", () => changeMind(line, said, choices));
     choices.append(button);
   }
@@ -366,12 +366,12 @@ function drawOwn(line) {
 }
 
 function changeMind(line, said, choices) {
-  if (line.said === said) return;
+  if (line.answer === said) return;
   const key = newKey();
   keepPast(past.filter((one) => one.key !== line.key));
   outbox.push({ said: "undo", triple: null, key: newKey(), undoes: line.key });
   send({ said, triple: line.triple, key, note: line.note });
-  Object.assign(line, { said, key });
+  Object.assign(line, { answer: said, key });
   for (const button of choices.children) button.setAttribute("aria-pressed", String(button.classList.contains(said)));
   put("announce", `Changed to ${said === "unsure" ? "not sure" : said}: ${spoken(line)}`);
 }

@@ -77,7 +77,7 @@ class Pages:
         cached = self._cards[1]
         cards = {task: card for task in tasks if (card := cached.get(task)) is not None}
         new = [task for task in tasks if task not in cards]
-        made = make_cards(names, new, self.session.settings.show_score, when)
+        made = make_cards(names, new, when)
         cards |= zip(new, map(to_bytes, made), strict=True)
         cached |= cards
         for oldest in list(cached)[: max(0, len(cached) - CACHED_CARDS)]:
@@ -122,7 +122,7 @@ Open = Annotated[Pages, Depends(_pages)]
 class JudgementBody(Strict):
     """One judgement, or the undoing of one."""
 
-    said: Literal["true", "false", "unsure", "undo"]
+    answer: Literal["true", "false", "unsure", "undo"] = Field(alias="said")
     triple: int | None = Field(None, ge=0, le=LARGEST)
     key: Key
     seconds: float | None = Field(None, ge=0, le=1e6, allow_inf_nan=False)

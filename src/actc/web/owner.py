@@ -114,11 +114,11 @@ def get_card(triple: Annotated[int, Path(ge=0, le=LARGEST)], pages: Open, owner:
 @owning.post("/settle")
 def settle(body: JudgementBody, pages: Open, owner: Who) -> dict[str, Any]:
     """Decide a triple on which people differ; "undo" takes back the last decision, or the one stored under a key."""
-    if body.said == "undo":
+    if body.answer == "undo":
         return pages.session.unsettle(body.key, body.undoes)
     if body.triple is None:
         raise OptionError("A decision is about a triple: give its number.")
-    return pages.session.settle(body.triple, body.said, body.key, body.note)
+    return pages.session.settle(body.triple, body.answer, body.key, body.note)
 
 
 @owning.post("/annotators")

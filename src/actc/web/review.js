@@ -50,9 +50,9 @@ function drawLine(line, number) {
 
 function drawWho(line) {
   const who = element("p", { class: "who" });
-  const all = line.decided ? [...line.answers, { name: "you", said: line.decided, note: "" }] : line.answers;
+  const all = line.decided ? [...line.answers, { name: "you", answer: line.decided, note: "" }] : line.answers;
   all.forEach((one, i) => {
-    who.append(i ? " · " : "", element("bdi", {}, one.name), ": ", element("span", { class: `said-${one.said}` }, WORDS[one.said]));
+    who.append(i ? " · " : "", element("bdi", {}, one.name), ": ", element("span", { class: `said-${one.answer}` }, WORDS[one.answer]));
     if (one.note) who.append(" “", element("bdi", {}, one.note), "”");
   });
   return who;

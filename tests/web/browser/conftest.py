@@ -285,6 +285,6 @@ def wait_for(true, seconds: float = 60.0) -> None:
 def said(folder: Path) -> list[str]:
     """Return what was answered in a session, oldest first."""
     session = Session(folder)
-    lines = [line["said"] for line in history(session)][::-1]
+    lines = [line["answer"] for line in history(session)][::-1]
     session.close()
     return lines

@@ -110,7 +110,7 @@ def test_the_owner_decides_by_keys_and_changes_the_session(copy_session, start_s
     owner.keyboard.press("u")  # what was decided on an earlier visit
     owner.wait_for_function("words => document.getElementById('sentence').innerText === words", arg=first)
     assert len(session.annotations()) == 0
-    assert [line["said"] for line in history(session) if line["name"] == "owner"] == ["undo", "undo", "false", "true"]
+    assert [line["answer"] for line in history(session) if line["name"] == "owner"] == ["undo", "undo", "false", "true"]
     owner.keyboard.press("Escape")
 
     with owner.expect_response("**/download/labels.tsv") as refused:  # people differ on all three: there is no label

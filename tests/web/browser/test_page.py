@@ -52,7 +52,7 @@ def test_a_new_user_judges_undoes_skips_leaves_and_goes_on(copy_session, start_p
     lines = history(Session(folder))[:-before]
     assert len({line["triple"] for line in lines}) == len(lines)
     assert min(line["seconds"] for line in lines) >= 0.25
-    answers = [line["said"] for line in lines][::-1]
+    answers = [line["answer"] for line in lines][::-1]
     assert set(answers[:-2]) == {"true"}
     assert answers[-2:] == ["unsure", "false"]
 
@@ -92,7 +92,7 @@ def test_keys_notes_own_answers_and_one_relation(copy_session, start_server, new
     saved(page)
     lines = history(Session(folder))[::-1]
     answers = ["true", "true", "false", "unsure", "true"]
-    assert [line["said"] for line in lines] == answers
+    assert [line["answer"] for line in lines] == answers
     assert [line["note"] for line in lines] == ["not true, after", *[""] * 4]
     assert page.input_value("#note") == ""
 
@@ -258,7 +258,7 @@ def test_two_windows_of_one_person(copy_session, start_server, new_page):
     second.keyboard.press("u")
     saved(second)
     lines = history(Session(folder))
-    assert [line["said"] for line in lines] == ["undo", "true", "false", "false"]
+    assert [line["answer"] for line in lines] == ["undo", "true", "false", "false"]
     assert lines[0]["undoes"] == lines[1]["id"]
     third = first.context.new_page()
     open_card(third, server.place)
