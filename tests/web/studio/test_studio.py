@@ -310,6 +310,16 @@ def test_columns_that_are_not_recognised_are_picked(shared_client, file, text):
     assert found["columns"] == []
 
 
+def test_triples_from_text_need_no_graph(shared_client):
+    name = add_project(shared_client)
+    text = b'{"head": "Ada", "relation": "born in", "tail": "London", "source": "Ada was born in London."}\n'
+    put = shared_client.put(f"/api/projects/{name}/files/extracted.jsonl", content=text, headers=BYTES)
+    assert put.json()["role"] == "candidates"
+    found = shared_client.get(f"/api/projects/{name}").json()
+    assert found["next"]["what"] == "go"
+    assert found["commands"][-1] == "actc complete --candidates files/extracted.jsonl --budget 30 --out result"
+
+
 @pytest.mark.parametrize(
     ("text", "role"),
     [('{"head": "a", "relation": "r", "tail": "b", "score": 1}', "scores"), ('{"id": "a", "name": "b"}', "names")],

@@ -91,10 +91,17 @@ def commands_of(project: Project, run: RunBody) -> list[Words]:
     return [[*words, "--write" if run.write else "--dry-run"]]
 
 
+def has_graph(project: Project) -> bool:
+    """Return True if a project has a graph, in a file or in a store."""
+    return bool(project.names_of("graph") or project.options.store)
+
+
 def _whole_way(project: Project) -> Words:
     """Return `actc complete` or `actc check`, whichever the goal is."""
     chosen = project.options
-    words = ["actc", "check" if chosen.goal == "check" else "complete", *_graph(project)]
+    # Triples from text need no graph; what they say of each other, and people's answers, decide.
+    alone = chosen.goal == "complete" and not has_graph(project) and project.names_of("candidates")
+    words = ["actc", "check" if chosen.goal == "check" else "complete", *([] if alone else _graph(project))]
     words += _names(project)
     if chosen.goal != "check":
         words += _files(project, "candidates", "--candidates")

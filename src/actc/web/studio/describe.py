@@ -16,7 +16,7 @@ from actc.decide.goal import MISSING_FACTS, WRONG_FACTS
 from actc.errors import ActcError
 from actc.session import Session
 from actc.session.status import count_labels
-from actc.web.studio.commands import decide_commands, go_commands
+from actc.web.studio.commands import decide_commands, go_commands, has_graph
 from actc.web.studio.decisions import decisions_file, name_version
 from actc.web.studio.project import FILE, Project, list_projects
 from actc.web.studio.recognise import found_problem
@@ -74,9 +74,9 @@ def state_of(project: Project) -> str:
         return "failed"
     if project.session is not None:
         return "decided" if project.accepted is not None else "asking"
-    decides = project.options.goal == "decide"
-    has = project.names_of("scores") if decides else project.names_of("graph") or project.options.store
-    return "ready" if has else "new"
+    given = {"decide": "scores", "complete": "candidates"}.get(project.options.goal, "graph")
+    alone = project.options.goal == "decide"
+    return "ready" if project.names_of(given) or (not alone and has_graph(project)) else "new"
 
 
 def list_of_projects(studio: Studio) -> list[dict[str, Any]]:

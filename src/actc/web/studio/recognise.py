@@ -56,7 +56,9 @@ def guess_role(path: Path) -> str:
             return "names"
     except ActcError:
         return "graph"
-    return "scores" if {*TRIPLE, "score"} <= set(layout.position) else "graph"
+    if {*TRIPLE, "score"} <= set(layout.position):
+        return "scores"
+    return "candidates" if by_name and SOURCE in [name.lower() for name in layout.others] else "graph"  # from text
 
 
 def _has_names(path: Path) -> bool:
