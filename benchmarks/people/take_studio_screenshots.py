@@ -64,12 +64,12 @@ def go(page: Page, studio: Command) -> None:
     page.click("#add button")
     next_is(page, "decide")
     page.click("#tab-decide")
-    page.click("#promise")
+    page.click("#guarantee")
     next_is(page, "take")
     page.click("#tab-decide")
     page.wait_for_selector("#rows tr")
     slide_to(page, 80)
-    page.click("#promise")
+    page.click("#guarantee")
     wait_for(lambda: [run.state for run in list_runs(studio.folder / "families")] == ["done"] * 3)
 
 

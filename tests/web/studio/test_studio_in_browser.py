@@ -131,7 +131,7 @@ def judge_in(session: Session, facts: set[tuple[str, str, str]], count: int) -> 
             count -= 1
 
 
-def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
+def test_a_dropped_graph_is_completed_judged_guaranteed_and_taken_as_turtle(
     new_studio, new_page, families, completed, true_facts, tmp_path
 ):
     studio, page = new_studio, new_page(viewport={"width": 1200, "height": 900})
@@ -169,13 +169,13 @@ def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
 
     next_is(page, "decide")
     page.click("#tab-decide")
-    page.click("#promise")
+    page.click("#guarantee")
     next_is(page, "take")
     page.click("#tab-decide")
     page.wait_for_selector("#rows tr")
     slide_to(page, 90)
-    promised = int(re.search(r"[\d,]+", page.inner_text("#cost"))[0].replace(",", ""))
-    page.click("#promise")
+    guaranteed = int(re.search(r"[\d,]+", page.inner_text("#cost"))[0].replace(",", ""))
+    page.click("#guarantee")
     run_ends(studio, 2)
     next_is(page, "take")
     assert "--precision 0.9" in page.locator("#runs pre").first.text_content()
@@ -186,7 +186,7 @@ def test_a_dropped_graph_is_completed_judged_promised_and_taken_as_turtle(
     download.value.save_as(tmp_path / "accepted.ttl")
     accepted = set(zip(*read_graph(result / "accepted.tsv").columns().values(), strict=True))
     assert triples_in((tmp_path / "accepted.ttl").read_text(), "turtle") == accepted
-    assert len(accepted) == promised >= 10
+    assert len(accepted) == guaranteed >= 10
     assert len(accepted & true_facts) >= 0.85 * len(accepted)
 
     page.reload()
@@ -328,7 +328,7 @@ def test_nothing_is_taken_within_a_quarter_of_a_second_of_a_change(judged_studio
     session.close()
 
 
-def test_what_a_run_brought_is_said_and_a_button_asks_the_cards_that_a_promise_needs(judged_studio):
+def test_what_a_run_brought_is_said_and_a_button_asks_the_cards_that_a_guarantee_needs(judged_studio):
     studio, page = judged_studio(viewport={"width": 1280, "height": 900})
     page.goto(f"{studio.place}/project/families#run")
     page.locator("#result-lines", has_text="candidates were accepted").wait_for()
@@ -444,7 +444,7 @@ def test_the_way_by_keys_alone(judged_studio, families, true_facts):
     wait_for(lambda: history(session)[0]["name"] == "owner")
     session.close()
     page.evaluate("document.activeElement.blur()")
-    tab_to(page, "#promise:enabled")
+    tab_to(page, "#guarantee:enabled")
     page.keyboard.press("Enter")
     wait_for(lambda: [run.asked["what"] for run in list_runs(studio.folder / "families")][-2:] == ["decide"] * 2)
     list_runs(studio.folder / "families")[-1].cancel()

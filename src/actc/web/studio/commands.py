@@ -31,7 +31,7 @@ def decide_commands(project: Project) -> list[Words]:
         return [_whole_way(project)]
     project.result.mkdir(exist_ok=True)
     files = {"--labels": "labels.tsv", "--thresholds": "thresholds.json", "--accepted": "accepted.tsv"}
-    words = ["actc", "export", "session", *_promise(project), "--overwrite"]
+    words = ["actc", "export", "session", *_precision(project), "--overwrite"]
     words += [word for option, name in files.items() for word in (option, f"result/{name}")]
     return [
         words,
@@ -107,7 +107,7 @@ def _whole_way(project: Project) -> Words:
         words += _files(project, "candidates", "--candidates")
         words += ["--constraints", chosen.constraints] if chosen.constraints else []
         words += ["--check"] * (chosen.goal == "both")
-    return [*words, *_promise(project), "--budget", str(chosen.budget), "--out", "result"]
+    return [*words, *_precision(project), "--budget", str(chosen.budget), "--out", "result"]
 
 
 def _start(project: Project) -> list[Words]:
@@ -158,6 +158,6 @@ def name_files(project: Project) -> list[Path]:
     ]
 
 
-def _promise(project: Project) -> Sequence[str]:
+def _precision(project: Project) -> Sequence[str]:
     precision = project.options.precision
     return [] if precision is None else ["--precision", f"{precision:g}"]

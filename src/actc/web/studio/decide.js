@@ -33,7 +33,7 @@ export function showDecide() {
   for (const part of at("decide").querySelectorAll(".with-table")) part.hidden = !project.decided;
   if (!project.session) return;
   at("kinds").hidden = !isBoth();
-  at("promise").disabled = project.state === "running";
+  at("guarantee").disabled = project.state === "running";
   showWords(words());
   if (!begun) {
     begun = true;
@@ -53,7 +53,7 @@ function showChanges() {
   put("changes", newer ? "It was decided anew." : project.decided && since ? `${count(since, "answer", "answers")} since this was decided: decide again to count ${since === 1 ? "it" : "them"} in.` : "");
 }
 
-// How many more cards a stronger promise needs, and a button that asks just those.
+// How many more cards a stronger guarantee needs, and a button that asks just those.
 function showNeeds() {
   const { outcome, session } = project;
   const needs = Object.entries(outcome?.needed ?? {}).map(([precision, answers]) => [Number(precision), answers]);
@@ -61,7 +61,7 @@ function showNeeds() {
   redraw("needs", [needs, session.answers], () => needs.map(([precision, answers]) => {
     if (answers === null) return element("li", {}, `${percent(precision)}: no number of cards is in sight yet; more answers may change that.`);
     const button = element("button", { type: "button" }, `Ask ${count(answers, "more card", "more cards")}`);
-    button.addEventListener("click", () => change({ precision, budget: session.answers + answers }, "promise-state"));
+    button.addEventListener("click", () => change({ precision, budget: session.answers + answers }, "guarantee-state"));
     return element("li", {}, element("span", {}, `${percent(precision)} needs about ${count(answers, "more card", "more cards")}.`), " ", button);
   }));
 }
@@ -209,13 +209,13 @@ function showLevel() {
   at("level").value = String(place);
   const level = precision ? percent(precision) : "none";
   const more = accepted - overview.unguaranteed;
-  const cost = !precision || isCheck() ? "" : more ? `, ${number(Math.abs(more))} ${more > 0 ? "more" : "fewer"} than without a promise` : ", as many as without a promise";
-  const alone = precision && accepted <= overview.own ? ` These are only the facts that people ${words().accepted === "accepted" ? "accepted" : "took out"} themselves: for others there are too few answers to promise this. Judge more cards, or promise less.` : "";
+  const cost = !precision || isCheck() ? "" : more ? `, ${number(Math.abs(more))} ${more > 0 ? "more" : "fewer"} than without a guarantee` : ", as many as without a guarantee";
+  const alone = precision && accepted <= overview.own ? ` These are only the facts that people ${words().accepted === "accepted" ? "accepted" : "took out"} themselves: for others there are too few answers to guarantee this. Judge more cards, or guarantee less.` : "";
   const share = chosenLevel() === decidedWith() ? project.outcome?.precision : null;
   const sure = share?.[1] ? ` ${percent(share[1])} of them should be ${words().true} (${percent(share[0])} to ${percent(share[2])}).` : "";
   put("level-now", level);
-  put("level-means", decidedWith() ? `Promised now: ${percent(decidedWith())}.` : `Nothing is promised now: ${words().accepted} is whatever is more probably ${words().true} than not.`);
-  put("promise", precision ? "Decide with this promise" : "Decide");
+  put("level-means", decidedWith() ? `Guaranteed now: ${percent(decidedWith())}.` : `Nothing is guaranteed now: ${words().accepted} is whatever is more probably ${words().true} than not.`);
+  put("guarantee", precision ? "Decide with this guarantee" : "Decide");
   put("cost", `${number(accepted)} of ${count(overview.candidates, words().things.slice(0, -1), words().things)}${cost}.${sure}${alone}`);
   at("level").setAttribute("aria-valuetext", `${level}: ${number(accepted)} facts`);
 }
@@ -313,9 +313,9 @@ export function startDecide() {
     showLevel();
     slide();
   });
-  at("promise").addEventListener("click", async () => {
-    if (overview && !(await change({ precision: chosenLevel() || null }, "promise-state"))) return;
-    const reply = await startRun("decide", {}, "promise-state");
+  at("guarantee").addEventListener("click", async () => {
+    if (overview && !(await change({ precision: chosenLevel() || null }, "guarantee-state"))) return;
+    const reply = await startRun("decide", {}, "guarantee-state");
     if (reply.status === 200) openTab("run", true);
   });
 }

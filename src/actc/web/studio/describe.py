@@ -46,7 +46,7 @@ NEXT = {
     "cancelled": ("again", "run", "See the run", "The last run was cancelled. Let it go on, or press Go anew."),
     "spent": ("decide", "decide", "Decide", "All cards are judged. Decide, or judge more."),
     "finished": ("decide", "decide", "Decide", "Nobody is asked any more. Decide."),
-    "promised": ("judge", "people", "Judge now", "Judge the cards that the promise needs, then decide again."),
+    "guarantee": ("judge", "people", "Judge now", "Judge the cards that the guarantee needs, then decide again."),
     "decided": ("take", "take", "Download the results", "Look at what was decided, and download it."),
     "behind": ("decide", "decide", "Decide again", "There are new answers since the last decision. Decide again."),
     "failed": ("look", "run", "See the log", "The last run did not work."),
@@ -154,7 +154,7 @@ def _next_step(project: Project, state: str, session: Any, report: dict[str, Any
     if session is not None and state == "decided":
         wanted, got = project.options.precision, (report.get("guarantee") or {}).get("precision")
         if wanted is not None and wanted != got and session["answers"] < session["budget"] and not session["paused"]:
-            return "promised"
+            return "guarantee"
         files = [project.result / name for name in ("answers.tsv", "report.json")]
         words, decided = (file.stat().st_mtime_ns if file.is_file() else None for file in files)
         if report.get("answers") not in (None, session["answers"]) or (words and decided and words > decided):

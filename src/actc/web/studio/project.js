@@ -24,7 +24,7 @@ function draw() {
   // One filled button a page: the one here, or on its tab the one that does it.
   at("next-go").hidden = !next.button || (tab === next.tab && !["go", "judge"].includes(next.what));
   put("next-go", next.button);
-  at("promise").classList.toggle("go", next.what === "decide");
+  at("guarantee").classList.toggle("go", next.what === "decide");
   for (const place of ["commands", "take-commands"]) put(place, project.commands.join("\n"));
   SHOW[tab](project);
 }

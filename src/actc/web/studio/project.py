@@ -56,7 +56,7 @@ class Options:
     budget : int
         How many answers to ask for.
     precision : float, optional
-        The share of true facts that is promised.
+        The share of true facts that is guaranteed.
     guidelines, language : str
         What people should know; the language of names.
     store, graph_iri : str

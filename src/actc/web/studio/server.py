@@ -283,7 +283,7 @@ def finish(
 def begin_audit(body: AuditBody, project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
     """Draw accepted triples to be judged once more, by themselves, or go on with those that were drawn."""
     session = project.session
-    among = project.result / ("removed.tsv" if project.options.goal == "check" else "accepted.tsv")  # as was promised
+    among = project.result / ("removed.tsv" if project.options.goal == "check" else "accepted.tsv")  # as was guaranteed
     if session is None or not among.is_file():
         raise OptionError("Nothing is decided yet, so there is nothing to audit.")
     open_audit(session, None, among=among, count=body.count, target=body.target).close()
