@@ -368,7 +368,7 @@ def audit_command(
     if (accepted / "session.sqlite").is_file() and labels is None:
         with closing(open_audit(accepted, out, among=among, count=count, seed=seed, **goal)) as audit:
             settings = audit.settings
-            drawn = f"{settings.budget:,} of {settings.triples:,} {words_of(settings).found}"
+            drawn = f"{settings.budget:,} of {settings.triples:,} {words_of(settings).accepted_facts}"
             click.echo(f"{settings.title}: {drawn} are drawn to be judged.\n{picture(audit)['advice']}")
             click.echo(f"Judge them with: actc annotate {audit.folder}")
         return

@@ -98,20 +98,6 @@ def _place(scores: FloatArray, low: float, high: float, knots: int) -> tuple[Int
     return knot, np.minimum(knot + 1, knots - 1), position - knot
 
 
-def look_up_few(
-    probability: Callable[[ScoredTriples], FloatArray | None], triples: ScoredTriples, scores: FloatArray
-) -> FloatArray | None:
-    """Return what curves over the range of ``scores``, as written, say of triples, from the two knots of each alone."""
-    low, high = float(scores.min()), float(scores.max())
-    knot, after, way = _place(triples.scores, low, high, KNOTS)
-    grid = np.linspace(low, high, KNOTS)
-    ends = [probability(triples.with_scores(grid[places])) for places in (knot, after)]
-    if ends[0] is None or ends[1] is None:
-        return None
-    start, end = round_digits(ends[0]), round_digits(ends[1])
-    return start + way * (end - start)
-
-
 def tabulate_curves(
     probability: Callable[[ScoredTriples], FloatArray | None], pool: ScoredTriples, scores: FloatArray | None = None
 ) -> Curves | None:

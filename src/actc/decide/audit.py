@@ -266,7 +266,7 @@ def answers_for(target: float, share: float, total: int, level: float = 0.9, few
 
 def describe_audit(audit: Audit, goal: Goal = MISSING_FACTS) -> str:
     """Return in words what the answers show, and about how many more are needed."""
-    rule, more, facts = audit.rule, audit.more, goal.found
+    rule, more, facts = audit.rule, audit.more, goal.accepted_facts
     if not audit.judged:
         first = "" if rule.target is not None else f" About {more:,} answers are enough, often far fewer."
         return f"Judge the facts in the order they come; what they show about all {facts} appears here.{first}"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from actc.data.answers import Annotations, Answers
 from actc.data.calibration import GuaranteedPrecision
 from actc.data.constraints import Constraints
-from actc.data.curves import KNOTS, Curves, look_up_few, tabulate_curves
+from actc.data.curves import Curves, tabulate_curves
 from actc.data.numeric import cut_between
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples, as_vocabulary
 from actc.decide.conflicts import Conflicts, Resolution, match_conflicts, resolve_conflicts, weigh_facts
@@ -310,8 +310,6 @@ class Case:
         """Return P(true) of any triples by the method alone, the same as a reader of thresholds.json computes."""
         if self.fit.thresholds is None:  # answers changed the weights of evidence
             return self.fit.probabilities(triples)
-        if "curves" not in vars(self) and 2 * len(triples) < KNOTS * len(self.pool.relation_names):
-            return look_up_few(self.fit.probabilities, triples, self.candidates.scores)
         return None if self.curves is None else self.curves.of(triples)
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.constraints import KINDS
 from actc.data.database import open_database
 from actc.data.deliver import write_beside
 from actc.data.files import quote
@@ -21,18 +22,6 @@ PRECISIONS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
 MAX_REASONS = 10_000
 """Candidates whose reasons are written: the accepted ones and the most probable others."""
 MAX_NAMED = 3
-CONFLICTS = {
-    "functional": "only one tail per head",
-    "inverse-functional": "only one head per tail",
-    "asymmetric": "not both ways",
-    "irreflexive": "not to itself",
-    "symmetric": "only both ways",
-    "inverse": "only with its inverse",
-    "domain": "the head is not of the class",
-    "range": "the tail is not of the class",
-    "disjoint": "not of both classes",
-    "not-both": "not beside the other relation",
-}
 
 
 def decision_columns(case: Case) -> dict[str, Any]:
@@ -110,7 +99,7 @@ def excluded_columns(case: Case) -> dict[str, Any]:
             against, other = "fact", " ".join(case.facts.triple(fact))
         elif rival >= 0:
             against, other = "rival", " ".join(case.candidates.triple(rival))
-        why = CONFLICTS[rule.kind] + ("" if certain else f": {rule.share:.1%} of {rule.cases:,}")
+        why = KINDS[rule.kind] + ("" if certain else f": {rule.share:.1%} of {rule.cases:,}")
         for name, cell in zip(cells, (str(rule), why, against, other), strict=True):
             cells[name].append(cell)
     return {**columns, **{name: np.array(texts, dtype=object) for name, texts in cells.items()}}

@@ -141,14 +141,6 @@ class Estimates:
         sizes, sums, people = (table[:, relation] for table in self._counts)
         return _measure(sizes, sums, people, self._corrections, errors)
 
-    def of_list(self, p: FloatArray) -> Share:
-        """Return the precision of a list of candidates that nobody judged, by their P(true)."""
-        nothing = np.zeros(2)
-        sizes, sums = np.array([len(p), 0.0]), np.array([p.sum(), 0.0])
-        share = _measure(sizes, sums, nothing, self._corrections, np.zeros((2, 1)))["precision"]
-        assert share is not None
-        return share
-
     @cached_property
     def _counts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Of accepted and rejected candidates by relation: how many nobody judged, their sum of P(true), and people's.

@@ -22,7 +22,7 @@ class Goal:
         What becomes of triples with that property, and of the others.
     accept, reject : str
         What is done with them.
-    found : str
+    accepted_facts : str
         The accepted ones.
     file : str
         The name of the file with them.
@@ -34,14 +34,14 @@ class Goal:
     rejected: str
     accept: str
     reject: str
-    found: str
+    accepted_facts: str
     file: str
 
     @property
     def quantities(self) -> dict[str, tuple[str, str]]:
         """The name of each quantity of a report, and what the share is of."""
         return {
-            "precision": ("Precision", f"of the {self.found} are {self.true}"),
+            "precision": ("Precision", f"of the {self.accepted_facts} are {self.true}"),
             "recall": ("Recall", f"of the {self.true} {self.things} are {self.accepted}"),
             "accuracy": ("Accuracy", "of all decisions are right"),
             "f1": ("F1", "harmonic mean of precision and recall"),

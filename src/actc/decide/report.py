@@ -153,12 +153,12 @@ class Report:
         verb = "is" if self.accepted == 1 else "are"
         lines = [
             f"{self.accepted:,} of {self.pool:,} {goal.things} {verb} {goal.accepted}.",
-            *([] if precision is None else [f"Precision of the {goal.found}: {precision}."]),
+            *([] if precision is None else [f"Precision of the {goal.accepted_facts}: {precision}."]),
             *([] if self.guarantee is None else [describe_guarantee(self.guarantee, goal)]),
             describe_needed(self.answers_needed),
             *([] if self.constraints is None else describe_excluded(self.constraints)),
         ]
-        return [*lines, RESTS_ON[self.rests_on].format(accepted=goal.found, draws=self.draws)]
+        return [*lines, RESTS_ON[self.rests_on].format(accepted=goal.accepted_facts, draws=self.draws)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""

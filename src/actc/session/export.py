@@ -164,7 +164,9 @@ def export_session(
             count_cuts = write_thresholds(session, case, beside(thresholds), thresholds)
             written.append((count_cuts, "thresholds", thresholds))
         if accepted:
-            written.append((write_accepted(case, beside(accepted)), words_of(session.settings).found, accepted))
+            written.append(
+                (write_accepted(case, beside(accepted)), words_of(session.settings).accepted_facts, accepted)
+            )
         if label_studio:
             tasks = next_tasks(session, case, count)
             written.append((write_label_studio(session, beside(label_studio), tasks), "tasks", label_studio))
