@@ -216,40 +216,25 @@ def test_the_best_tail_is_the_one_somebody_called_true_and_never_one_called_fals
     assert [(*row[:3], row[-1]) for row in accepted] == [("a", "knows", "d", "method"), ("f", "knows", "h", "person")]
 
 
-BAD = {
-    "NaN": ("SELECT 'a' AS head, 'r' AS relation, 'b' AS tail, 'nan'::DOUBLE AS score", "row 2.*'nan'"),
-    "infinite": (
-        "SELECT 'a' AS head, 'r' AS relation, 'b' AS tail, 'inf'::DOUBLE AS score",
-        "row 2.*'inf'",
-    ),
-    "null score": (
-        "SELECT 'a' AS head, 'r' AS relation, 'b' AS tail, NULL::DOUBLE AS score",
-        "row 2.*score",
-    ),
-    "null relation": (
-        "SELECT 'a' AS head, NULL AS relation, 'b' AS tail, 9.0::DOUBLE AS score",
-        "row 2.*relation",
-    ),
-    "null head": (
-        "SELECT NULL AS head, 'r' AS relation, 'b' AS tail, 9.0::DOUBLE AS score",
-        "row 2.*head",
-    ),
-    "null tail": (
-        "SELECT 'a' AS head, 'r' AS relation, NULL AS tail, 9.0::DOUBLE AS score",
-        "row 2.*tail",
-    ),
-}
 GOOD = "SELECT 'x' AS head, 'r' AS relation, 'y' AS tail, 9.0::DOUBLE AS score"
+CELLS = {"head": "'a'", "relation": "'r'", "tail": "'b'", "score": "9.0::DOUBLE"}
+BAD = [
+    ("score", "'nan'::DOUBLE", "'nan'"),
+    ("score", "'inf'::DOUBLE", "'inf'"),
+    ("score", "NULL::DOUBLE", "score"),
+    ("relation", "NULL", "relation"),
+    ("head", "NULL", "head"),
+    ("tail", "NULL", "tail"),
+]
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_a_bad_row_is_named_with_its_part_and_nothing_is_written(tmp_path: Path, case: str) -> None:
-    query, message = BAD[case]
-    parts = tmp_path / "parts"
-    parts.mkdir()
-    write_sql(parts / "part-0.parquet", GOOD)
-    write_sql(parts / "part-1.parquet", f"{GOOD} UNION ALL {query}")
-    refuse(parts, tmp_path / "out.parquet", f"part-1.parquet.*{message}")
+@pytest.fixture
+def parts(tmp_path: Path) -> Path:
+    """A folder with a part that is fine."""
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    write_sql(folder / "part-0.parquet", GOOD)
+    return folder
 
 
 def refuse(candidates: Path, out: Path, message: str) -> None:
@@ -260,54 +245,42 @@ def refuse(candidates: Path, out: Path, message: str) -> None:
     assert not list(out.parent.glob(".out*"))
 
 
+@pytest.mark.parametrize(("column", "cell", "words"), BAD)
+def test_a_bad_row_is_named_with_its_part_and_nothing_is_written(parts: Path, column: str, cell: str, words: str):
+    columns = ", ".join(f"{value} AS {name}" for name, value in {**CELLS, column: cell}.items())
+    write_sql(parts / "part-1.parquet", f"{GOOD} UNION ALL SELECT {columns}")
+    refuse(parts, parts.parent / "out.parquet", f"part-1.parquet.*row 2.*{words}")
+
+
 def test_text_that_is_no_number_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "in.tsv").write_text("head\trelation\ttail\tscore\na\tr\tb\t1\na\tr\tc\tn/a\n")
     refuse(tmp_path / "in.tsv", tmp_path / "out.tsv", "in.tsv, line 3.*'n/a'")
 
 
-def test_a_truncated_part_is_named(tmp_path: Path) -> None:
-    parts = tmp_path / "parts"
-    parts.mkdir()
-    write_sql(parts / "part-0.parquet", GOOD)
-    whole = write_sql(parts / "part-1.parquet", GOOD).read_bytes()
-    (parts / "part-1.parquet").write_bytes(whole[: len(whole) // 2])
-    refuse(parts, tmp_path / "out.parquet", "part-1.parquet: this is no readable Parquet file")
+def test_a_damaged_part_is_named(parts: Path) -> None:
+    query = (
+        "SELECT 'x' || i AS head, 'r' AS relation, 'y' || i AS tail, i + 9.5::DOUBLE AS score FROM range(100000) t(i)"
+    )
+    whole = write_sql(parts / "part-1.parquet", query).read_bytes()
+    for damaged in (whole[: len(whole) // 2], whole[:100] + b"\xff" * 19_900 + whole[20_000:]):
+        (parts / "part-1.parquet").write_bytes(damaged)
+        refuse(parts, parts.parent / "out.parquet", "part-1.parquet: this is no readable Parquet file")
 
 
-def test_a_part_with_a_damaged_page_is_named(tmp_path: Path) -> None:
-    parts = tmp_path / "parts"
-    parts.mkdir()
-    query = "SELECT 'x' || i AS head, 'r' AS relation, 'y' || i AS tail, i + 9.5 AS score FROM range({}) t(i)"
-    write_sql(parts / "part-0.parquet", query.format(10))
-    whole = bytearray(write_sql(parts / "part-1.parquet", query.format(100_000)).read_bytes())
-    whole[100:20_000] = b"\xff" * 19_900
-    (parts / "part-1.parquet").write_bytes(whole)
-    refuse(parts, tmp_path / "out.parquet", "part-1.parquet: this is no readable Parquet file")
-
-
-def test_parts_of_another_schema_are_named(tmp_path: Path) -> None:
-    parts = tmp_path / "parts"
-    parts.mkdir()
-    write_sql(parts / "part-0.parquet", GOOD)
+def test_parts_of_another_layout_are_named(parts: Path) -> None:
+    out = parts.parent / "out.parquet"
     write_sql(parts / "part-1.parquet", GOOD.replace("9.0::DOUBLE", "'9'"))
-    refuse(parts, tmp_path / "out.parquet", "part-1.parquet: its column 'score' is varchar, but double")
+    refuse(parts, out, "part-1.parquet: its column 'score' is varchar, but double")
     write_sql(parts / "part-1.parquet", GOOD.replace("AS tail", "AS object"))
-    refuse(parts, tmp_path / "out.parquet", "part-1.parquet: the column 'tail' is missing")
+    refuse(parts, out, "part-1.parquet: the column 'tail' is missing")
     (parts / "part-1.parquet").rename(parts / "part-1.csv")
-    refuse(parts, tmp_path / "out.parquet", r"part-1.csv: this is no Parquet file")
-
-
-def test_text_parts_of_another_layout_are_named(tmp_path: Path) -> None:
-    parts = tmp_path / "parts"
-    parts.mkdir()
+    refuse(parts, out, r"part-1.csv: this is no Parquet file")
+    for path in parts.iterdir():
+        path.unlink()
+    refuse(parts, out, "there is no .parquet, .tsv or .csv file")
     (parts / "a.tsv").write_text("head\trelation\ttail\tscore\na\tr\tb\t1\n")
     (parts / "b.tsv").write_text("head\trelation\tscore\ttail\na\tr\t1\tb\n")
-    refuse(parts, tmp_path / "out.tsv", "b.tsv: its columns are not those of .*a.tsv")
-
-
-def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "parts").mkdir()
-    refuse(tmp_path / "parts", tmp_path / "out.tsv", "there is no .parquet, .tsv or .csv file")
+    refuse(parts, parts.parent / "out.tsv", "b.tsv: its columns are not those of .*a.tsv")
 
 
 def test_candidates_without_a_row_are_refused(tmp_path: Path) -> None:
@@ -352,15 +325,11 @@ def test_options_that_make_no_sense_are_refused(tmp_path: Path) -> None:
         decide_candidates(THRESHOLDS, candidates, tmp_path / "out.json")
 
 
-@pytest.mark.parametrize(("text", "amount"), [("1GB", 10**9), ("800 mb", 8 * 10**8), ("1.5G", 1_500_000_000)])
-def test_memory_is_read_with_its_unit(text: str, amount: int) -> None:
-    assert parse_memory(text) == amount
-
-
-@pytest.mark.parametrize("text", ["", "lots", "1", "10MB", "-1GB"])
-def test_too_little_memory_is_refused(text: str) -> None:
-    with pytest.raises(OptionError, match="memory"):
-        parse_memory(text)
+def test_memory_is_read_with_its_unit_and_too_little_is_refused() -> None:
+    assert [parse_memory(text) for text in ("1GB", "800 mb", "1.5G")] == [10**9, 8 * 10**8, 1_500_000_000]
+    for text in ("", "lots", "1", "10MB", "-1GB"):
+        with pytest.raises(OptionError, match="memory"):
+            parse_memory(text)
 
 
 def test_progress_adds_up_to_everything(tmp_path: Path) -> None:
