@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from actc.data.answers import Answers
-from actc.data.calibration import Calibration, Counts
+from actc.data.calibration import COUNTED, Calibration, Counts
 from actc.data.constraints import Constraint, Constraints
 from actc.data.curves import KNOTS, Curves
 from actc.data.files import write_scored, write_triples
@@ -71,7 +71,9 @@ def files(tmp_path):
         said = np.flatnonzero(words >= 0)
         labels, by = words[said] == 1, np.full(len(said), "person", dtype=object)
         told = Answers(triples.take(said).plain(), labels, labels.astype(float), who=by)
-        counts = Counts(len(triples), 0, 0, *np.zeros((3, 3), dtype=int), draws=0)
+        counts = Counts(
+            pool=len(triples), annotated=0, annotated_true=0, draws=0, **dict.fromkeys(COUNTED, np.zeros(3, dtype=int))
+        )
         made = Calibration(cuts, "pooled", {}, counts, None, curves, exceptions=told, constraints=constraints)
         made.write(tmp_path / "thresholds.json")
         return tmp_path

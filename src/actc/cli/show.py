@@ -109,7 +109,7 @@ def print_calibration(calibration: Calibration, out: Path) -> None:
     order = np.argsort(-counts.triples, kind="stable")
     for i in order[:MOST_RELATIONS].tolist():
         cut = _write_cut(thresholds.cuts[i]) + ("" if thresholds.own[i] else " *")
-        numbers = (counts.annotated_by_relation[i], counts.triples[i], counts.accepted[i])
+        numbers = (counts.answers[i], counts.triples[i], counts.accepted[i])
         table.add_row(thresholds.relation_names[i], cut, *map(str, numbers))
     screen.print(table)
     if len(order) > MOST_RELATIONS:

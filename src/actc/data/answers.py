@@ -353,10 +353,14 @@ class Answers(Provenance):
         return every.take(np.sort(np.array(list(last.values()), dtype=np.int64)))
 
     @classmethod
-    def read(cls, path: str | Path) -> Self:
-        """Read a table of answers: what :meth:`from_frame` takes, or without a header head, relation, tail, label."""
+    def read(cls, path: str | Path, judges: bool = False) -> Self:
+        """Read a table of answers: what :meth:`from_frame` takes, or without a header head, relation, tail, label.
+
+        Those of judges need a column ``judge``.
+        """
         layout = with_columns(find_layout(path, order=(*TRIPLE, "label")), ("judge", "probability", *PROVENANCE))
-        require(layout, TRIPLE if "judge" in layout.position else (*TRIPLE, "label"))
+        judges = judges or "judge" in layout.position
+        require(layout, (*TRIPLE, "judge" if judges else "label"))
         with rows_named_by(layout):
             found = cls.from_frame(read_texts(layout, TRIPLE))
             if not len(found):

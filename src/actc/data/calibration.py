@@ -29,54 +29,87 @@ FORMAT = "actc-thresholds"
 FORMAT_VERSION = 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Counts:
-    """How much thresholds rest on, and what they accept of it."""
+    """How much thresholds rest on, and what they accept of it.
 
-    pool: int  # candidates in the pool
-    # annotated, annotated_true: answers, and those that say "true"
+    Parameters
+    ----------
+    pool, annotated, annotated_true, draws : int
+        Candidates; answers; those that are "true"; those with an inclusion probability, on which guarantees rest.
+    triples, answers, accepted : int array of shape (R,)
+        Candidates, answers, and accepted candidates of each relation.
+    """
+
+    pool: int
     annotated: int
     annotated_true: int
-    # triples, annotated_by_relation: shape (R,); candidates and answers of each relation
+    draws: int
     triples: IntArray
-    annotated_by_relation: IntArray
-    accepted: IntArray  # shape (R,); candidates that the thresholds accept
-    draws: int  # answers with an inclusion probability: guarantees and estimates rest on these
+    answers: IntArray
+    accepted: IntArray
 
     @classmethod
     def of(cls, pool: ScoredTriples, annotations: Annotations, decided: BoolArray) -> Counts:
         """Count a pool, its answers, and what is accepted of it, shape (N,)."""
         size = len(pool.relation_names)
         return cls(
-            len(pool),
-            len(annotations),
-            int(annotations.labels.sum()),
-            pool.relation_counts,
-            np.bincount(pool.relations[annotations.rows], minlength=size),
-            np.bincount(pool.relations[decided], minlength=size),
-            int(annotations.has_inclusion_probability.sum()),
+            pool=len(pool),
+            annotated=len(annotations),
+            annotated_true=int(annotations.labels.sum()),
+            draws=int(annotations.has_inclusion_probability.sum()),
+            triples=pool.relation_counts,
+            answers=np.bincount(pool.relations[annotations.rows], minlength=size),
+            accepted=np.bincount(pool.relations[decided], minlength=size),
         )
+
+
+TOTALS, COUNTED = ("pool", "annotated", "annotated_true", "draws"), ("triples", "answers", "accepted")
+"""The numbers of :class:`Counts`: of the pool, and of each relation."""
 
 
 @dataclass(frozen=True)
 class Sources:
-    """Where thresholds come from, so that a report can go back there."""
+    """Where thresholds come from, so that a report can go back there.
 
-    # scores, labels, known: the candidates, the answers on some of them, the scored triples that the graph holds
+    Parameters
+    ----------
+    scores, labels, known : Path, optional
+        The candidates, the answers on some of them, the scored triples that the graph holds.
+    session : Path, optional
+        The annotation session that has all three, instead.
+    candidates : Path, optional
+        What is decided on, where it is more than these scores.
+    graph : Path, optional
+        The facts that candidates may contradict, where there are constraints.
+    picks : {"unknown", "random"}
+        How the judged triples were picked: as far as the labels show, or at random, as the user says.
+    """
+
     scores: Path | None = None
     labels: Path | None = None
     known: Path | None = None
-    session: Path | None = None  # the annotation session that has all three, instead
-    candidates: Path | None = None  # what is decided on, where it is more than these scores
-    graph: Path | None = None  # the facts that candidates may contradict, where there are constraints
-    # how the judged triples were picked: unknown (as far as the labels show) or random (in the user's own name)
+    session: Path | None = None
+    candidates: Path | None = None
+    graph: Path | None = None
     picks: str = "unknown"
 
     def __bool__(self) -> bool:
         return self.scores is not None or self.session is not None
 
+    def relative_to(self, folder: Path) -> dict[str, str]:
+        """Return those that there are, as seen from a folder."""
+        paths = {name: path for name, path in vars(self).items() if isinstance(path, Path)}
+        places = {name: os.path.relpath(path.resolve(), folder.resolve()) for name, path in paths.items()}
+        return {**{name: Path(place).as_posix() for name, place in places.items()}, "picks": self.picks}
 
-PATHS = ("scores", "labels", "known", "session", "candidates", "graph")
+    @classmethod
+    def read(cls, content: dict[str, str] | None, folder: Path) -> Sources:
+        """Take what :meth:`relative_to` gave."""
+        paths = {
+            name: (folder.resolve() / place).resolve() for name, place in (content or {}).items() if name != "picks"
+        }
+        return cls(**paths, picks=_text((content or {"picks": "unknown"})["picks"]))
 
 
 @dataclass(frozen=True)
@@ -150,8 +183,20 @@ class Calibration:
 
     def write(self, path: str | Path, place: Path | None = None) -> None:
         """Write thresholds.json, complete or not at all; its paths are relative to ``place``, where it will lie."""
-        path, counts, curves = Path(path), self.counts, self.curves
-        default = None if curves is None else _write_curves(curves.probabilities[-1:])[0]
+        path, counts, cuts, curves = Path(path), self.counts, self.thresholds, self.curves
+        lines = [None] if curves is None else [
+            " ".join(f"{value:.{DIGITS}g}" for value in row) for row in curves.probabilities.tolist()
+        ]  # fmt: skip
+        columns = {
+            "cut": in_json(cuts.cuts.tolist()),
+            "own": cuts.own.tolist(),
+            **{name: getattr(counts, name).tolist() for name in COUNTED},
+        }
+        if cuts.lower is not None and cuts.upper is not None:
+            columns["interval"] = in_json(np.stack([cuts.lower, cuts.upper], axis=1).tolist())
+        if curves is not None:
+            columns["curve"] = lines[:-1]
+        decided = self.exceptions
         content = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
@@ -160,41 +205,24 @@ class Calibration:
             "method": self.method,
             "options": self.options,
             "score_transform": self.transform,
-            "counts": {
-                "pool": counts.pool,
-                "relations": len(counts.triples),
-                "annotated": counts.annotated,
-                "annotated_true": counts.annotated_true,
-                "draws": counts.draws,
-            },
-            "sources": _write_sources(self.sources, (place or path).absolute().parent),
+            "counts": {**{name: getattr(counts, name) for name in TOTALS}, "relations": len(counts.triples)},
+            "sources": self.sources.relative_to((place or path).absolute().parent) if self.sources else None,
             "guarantee": None if self.guarantee is None else asdict(self.guarantee),
-            "exceptions": _write_exceptions(self.exceptions),
+            "exceptions": {
+                **{name: column.tolist() for name, column in decided.triples.columns().items()},
+                "accepted": decided.labels.tolist(),
+                "by": decided.who.tolist(),
+                "probability": [] if decided.probability is None else decided.probability.tolist(),
+            },
             "holdout": list(self.holdout),
             "constraints": self.constraints.columns(),
             "accepted_precision": self.accepted_precision,
             "answers_needed": self.answers_needed,
-            "default": self.thresholds.default,
-            "curves": None if curves is None else {"low": curves.low, "high": curves.high, "default": default},
+            "default": cuts.default,
+            "curves": None if curves is None else {"low": curves.low, "high": curves.high, "default": lines[-1]},
         }
-        relations = dict(zip(self.thresholds.relation_names, self._relations(), strict=True))
-        write_json(path, in_json(content) | {"relations": relations})
-
-    def _relations(self) -> list[dict[str, Any]]:
-        """Return the entry of each relation; curves as one line of numbers each."""
-        cuts, counts = self.thresholds, self.counts
-        columns = {
-            "cut": in_json(cuts.cuts.tolist()),
-            "own": cuts.own.tolist(),
-            "triples": counts.triples.tolist(),
-            "annotated": counts.annotated_by_relation.tolist(),
-            "accepted": counts.accepted.tolist(),
-        }
-        if cuts.lower is not None and cuts.upper is not None:
-            columns["interval"] = in_json(np.stack([cuts.lower, cuts.upper], axis=1).tolist())
-        if self.curves is not None:
-            columns["curve"] = _write_curves(self.curves.probabilities[:-1])
-        return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+        entries = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
+        write_json(path, in_json(content) | {"relations": dict(zip(cuts.relation_names, entries, strict=True))})
 
     @classmethod
     def read(cls, path: str | Path) -> Calibration:
@@ -202,32 +230,46 @@ class Calibration:
         path = Path(path)
         content = _read_content(path)
         try:
-            return cls(
-                _read_thresholds(content),
-                _text(content, "method"),
-                dict(content["options"]),
-                _read_counts(content),
-                content["score_transform"],
-                _read_curves(content),
-                _read_sources(content["sources"], path.absolute().parent),
-                _read_guarantee(content["guarantee"]),
-                _read_exceptions(content["exceptions"]),
-                tuple(float(draw) for draw in content["holdout"]),
-                Constraints.from_columns(content["constraints"]),
-                _read_precision(content["accepted_precision"]),
-                content["answers_needed"],
-                _text(content, "actc_version"),
-                _text(content, "created"),
+            relations, guarantee, precision = (
+                content[name] for name in ("relations", "guarantee", "accepted_precision")
             )
+            names = tuple(sorted(relations))
+            entries = [relations[name] for name in names]
+            counted: dict[str, Any] = {name: int(content["counts"][name]) for name in TOTALS}
+            counted |= {name: np.array([int(one[name]) for one in entries], dtype=np.int64) for name in COUNTED}
+            bounds: list[FloatArray | None] = [None, None]
+            if entries and all("interval" in one for one in entries):
+                bounds = [np.array([float(one["interval"][side]) for one in entries]) for side in (0, 1)]
+            return cls(
+                Thresholds(
+                    names,
+                    np.array([float(one["cut"]) for one in entries]),
+                    float(content["default"]),
+                    np.array([bool(one["own"]) for one in entries], dtype=np.bool_),
+                    *bounds,
+                ),
+                _text(content["method"]),
+                dict(content["options"]),
+                Counts(**counted),
+                content["score_transform"],
+                _read_curves(names, content["curves"], entries),
+                Sources.read(content["sources"], path.absolute().parent),
+                None if guarantee is None else GuaranteedPrecision(
+                    float(guarantee["precision"]),
+                    float(guarantee["confidence"]),
+                    None if guarantee["min_probability"] is None else float(guarantee["min_probability"]),
+                    tuple(guarantee["excluded_relations"]),
+                ),
+                _read_exceptions(content["exceptions"]),
+                tuple(map(float, content["holdout"])),
+                Constraints.from_columns(content["constraints"]),
+                None if precision is None else [float(precision[at]) for at in range(3)],
+                content["answers_needed"],
+                _text(content["actc_version"]),
+                _text(content["created"]),
+            )  # fmt: skip
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise FileError(f"{path}: the thresholds are damaged ({type(error).__name__}: {error}).") from None
-
-
-def _read_precision(found: Any) -> list[float] | None:
-    if found is None:
-        return None
-    low, middle, high = map(float, found)
-    return [low, middle, high]
 
 
 def _read_content(path: Path) -> dict[str, Any]:
@@ -248,88 +290,27 @@ def _read_content(path: Path) -> dict[str, Any]:
     return content
 
 
-def _text(content: dict[str, Any], name: str) -> str:
-    found = content[name]
-    if not isinstance(found, str):
-        raise TypeError(f"{name} is no text")
-    return found
-
-
-def _read_thresholds(content: dict[str, Any]) -> Thresholds:
-    relations = content["relations"]
-    names = tuple(sorted(relations))
-    bounds: list[FloatArray | None] = [None, None]
-    if names and all("interval" in relations[name] for name in names):
-        bounds = [np.array([float(relations[name]["interval"][side]) for name in names]) for side in (0, 1)]
-    cuts = np.array([float(relations[name]["cut"]) for name in names])
-    own = np.array([bool(relations[name]["own"]) for name in names], dtype=np.bool_)
-    return Thresholds(names, cuts, float(content["default"]), own, *bounds)
-
-
-def _read_counts(content: dict[str, Any]) -> Counts:
-    counts, relations = content["counts"], [content["relations"][name] for name in sorted(content["relations"])]
-    pool, annotated, true, draws = (int(counts[name]) for name in ("pool", "annotated", "annotated_true", "draws"))
-    triples, answers, accepted = (
-        np.array([int(one[name]) for one in relations], dtype=np.int64) for name in ("triples", "annotated", "accepted")
-    )
-    return Counts(pool, annotated, true, triples, answers, accepted, draws)
-
-
-def _write_sources(sources: Sources, folder: Path) -> dict[str, Any] | None:
-    if not sources:
-        return None
-    paths = {name: getattr(sources, name) for name in PATHS}
-    found = {
-        name: Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
-        for name, path in paths.items()
-        if path is not None
-    }
-    return {**found, "picks": sources.picks}
-
-
-def _read_sources(content: dict[str, Any] | None, folder: Path) -> Sources:
-    if content is None:
-        return Sources()
-    paths = {name: (folder.resolve() / content[name]).resolve() for name in PATHS if content.get(name)}
-    return Sources(**paths, picks=_text(content, "picks"))
-
-
-def _read_guarantee(content: dict[str, Any] | None) -> GuaranteedPrecision | None:
-    if content is None:
-        return None
-    bar, excluded = content["min_probability"], tuple(content["excluded_relations"])
-    bar = None if bar is None else float(bar)
-    return GuaranteedPrecision(float(content["precision"]), float(content["confidence"]), bar, excluded)
-
-
-def _write_exceptions(answers: Answers) -> dict[str, list[Any]]:
-    triples = {name: column.tolist() for name, column in answers.triples.columns().items()}
-    probability = [] if answers.probability is None else answers.probability.tolist()
-    return {**triples, "accepted": answers.labels.tolist(), "by": answers.who.tolist(), "probability": probability}
+def _text(cell: Any) -> str:
+    if not isinstance(cell, str):
+        raise TypeError(f"{cell!r} is no text")
+    return cell
 
 
 def _read_exceptions(content: dict[str, Any]) -> Answers:
-    triples = encode_columns(*(content[name] for name in IDS))
-    accepted, by = content["accepted"], content["by"]
-    if not all(isinstance(cell, str) for cell in by) or not all(isinstance(cell, bool) for cell in accepted):
+    accepted, by = content["accepted"], [_text(cell) for cell in content["by"]]
+    if not all(isinstance(cell, bool) for cell in accepted):
         raise TypeError("exceptions of another kind")
     probability = np.array([float(cell) for cell in content["probability"]])
+    triples = encode_columns(*(content[name] for name in IDS))
     return Answers(triples, np.array(accepted, dtype=np.bool_), probability, who=np.array(by, dtype=object))
 
 
-def _write_curves(probabilities: FloatArray) -> list[str]:
-    """Return each row as a line of numbers."""
-    return [" ".join(f"{value:.{DIGITS}g}" for value in row) for row in probabilities.tolist()]
-
-
-def _read_curves(content: dict[str, Any]) -> Curves | None:
-    head, relations = content["curves"], content["relations"]
-    if head is None:
+def _read_curves(names: tuple[str, ...], ends: dict[str, Any] | None, entries: list[dict[str, Any]]) -> Curves | None:
+    if ends is None:
         return None
-    names = tuple(sorted(relations))
-    lines = [*(relations[name]["curve"] for name in names), head["default"]]
+    lines = [*(one["curve"] for one in entries), ends["default"]]
     values = np.array([[float(value) for value in line.split()] for line in lines])
-    low, high = float(head["low"]), float(head["high"])
+    low, high = float(ends["low"]), float(ends["high"])
     if not (math.isfinite(low) and math.isfinite(high) and values.size and ((values >= 0) & (values <= 1)).all()):
         raise ValueError("curves of another kind")
     return Curves(names, low, high, values)

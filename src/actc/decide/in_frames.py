@@ -174,7 +174,7 @@ def _open_case(
         triples = _weigh_evidence(triples, facts)
     judged = _as_answers(triples, answers)
     warn_of_scores(find_method(name), triples)
-    heard = JudgeAnswers.none() if judges is None else JudgeAnswers.from_frame(triples, judges)
+    heard = JudgeAnswers.none() if judges is None else JudgeAnswers.on(triples, _as_judges(triples, judges))
     target = None if precision is None else TargetPrecision(precision, confidence)
     return Case(triples, judged, known, name, heard, target, constraints=constraints or Constraints(), facts=facts)
 
@@ -207,6 +207,16 @@ def _as_pool(pool: Any, needs_score: bool) -> ScoredTriples:
     heads, relations, tails = read_frame(pool, IDS)
     triples = ScoredTriples.from_columns(heads, relations, tails, np.zeros(len(heads)))
     return replace(triples, further=read_further(pool, IDS))
+
+
+def _as_judges(triples: ScoredTriples, judges: Any) -> Answers:
+    """Read judges' answers, which say who the judge is."""
+    if not isinstance(judges, Answers):
+        read_frame(judges, (*IDS, "judge"))  # refused without
+    found = judges if isinstance(judges, Answers) else Answers.from_frame(judges)
+    for note in found.describe_use(triples, source="judges"):
+        LOG.warning(note)
+    return found
 
 
 def _as_answers(triples: ScoredTriples, answers: Any) -> Annotations:

@@ -12,23 +12,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from actc.data.answers import Annotations, as_labels
-from actc.data.database import open_database
-from actc.data.files import TRIPLE, find_layout, require, rows_named_by, with_columns
-from actc.data.frames import as_list, read_frame, read_optional
+from actc.data.answers import Annotations, Answers
 from actc.data.numeric import logit, moderate, sigmoid, softplus
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples, encode_columns
-from actc.errors import RowError, TableError
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.methods.named import Fit, Method
 from actc.methods.pooled.model import leave_one_out
 
-ANSWER_COLUMNS = ("label", "probability")
-"""The columns that hold an answer; one is enough."""
 CONSTANT = 0.0, 0.5
 """Prior mean and standard deviation of the constant: the method has inferred the share of true triples already."""
 STEEPNESS = 1.0, 0.3
@@ -80,29 +73,13 @@ class JudgeAnswers:
         return cls(rows, judges, np.where(fits, 2 * own - 1, np.where(labels, 1.0, -1.0)), tuple(names))
 
     @classmethod
-    def from_frame(cls, pool: Triples, frame: Any) -> Self:
-        """Take the columns head, relation, tail, judge, and label (1 or 0) or probability of a data frame.
-
-        An empty cell is no answer, nor is a probability of 0.5; of a judge that answered twice the later answer counts.
-        """
-        heads, relations, tails, judge = read_frame(frame, (*TRIPLE, "judge"))
-        answers = read_optional(frame, ANSWER_COLUMNS)
-        if not answers:
-            raise TableError("The answers of judges need a column 'label' (1 or 0) or 'probability' (0 to 1).")
-        named = encode_columns(heads, relations, tails)
-        rows = pool.rows_of(named)
-        if (rows < 0).any():
-            at = int(np.argmax(rows < 0))
-            raise RowError(at, f"the triple {named.triple(at)} is not among the candidates; leave it out.")
-        probability = np.full(len(rows), np.nan)
-        if "probability" in answers:
-            probability = _as_probabilities(answers["probability"])
-        label = np.asarray(as_labels(answers["label"]), dtype=np.float64) if "label" in answers else probability
-        names, judges = np.unique([str(name) for name in as_list(judge)], return_inverse=True)
-        given = np.flatnonzero(~np.isnan(label) & (label != 0.5))
-        _, last = np.unique((rows * len(names) + judges)[given][::-1], return_index=True)
-        kept = np.sort(given[len(given) - 1 - last])
-        return cls.of(rows[kept], judges[kept], label[kept] > 0.5, probability[kept], names.tolist())
+    def on(cls, pool: Triples, answers: Answers) -> Self:
+        """Take the answers about a pool; who answered is the judge."""
+        rows = pool.rows_of(answers.triples)
+        here = answers.take(rows >= 0)
+        names, judges = np.unique(here.who.astype(str), return_inverse=True)
+        p = np.full(len(here), np.nan) if here.probability is None else here.probability
+        return cls.of(rows[rows >= 0], judges, here.labels, p, names.tolist())
 
     @classmethod
     def none(cls) -> Self:
@@ -119,31 +96,6 @@ class JudgeAnswers:
         kept = self.rows < count
         signals[self.rows[kept], self.judges[kept]] = self.signals[kept]
         return signals
-
-
-def _as_probabilities(column: Any) -> FloatArray:
-    """Return probabilities; NaN where a cell is empty."""
-    p = np.full(len(cells := as_list(column)), np.nan)
-    for row, cell in enumerate(cells):
-        try:
-            p[row] = np.nan if cell is None or cell == "" else float(cell)
-        except (TypeError, ValueError):
-            p[row] = -1.0
-        if not np.isnan(p[row]) and not 0 <= p[row] <= 1:
-            raise RowError(row, f"the probability is {cell!r}; write a number from 0 to 1, or nothing.")
-    return p
-
-
-def read_judge_answers(path: str | Path, pool: Triples) -> JudgeAnswers:
-    """Read a table with a header: head, relation, tail, judge, and label (1 or 0) or probability."""
-    layout = with_columns(find_layout(path), ("judge", *ANSWER_COLUMNS))
-    require(layout, (*TRIPLE, "judge"))
-    names = [name for name in (*TRIPLE, "judge", *ANSWER_COLUMNS) if name in layout.position]
-    with rows_named_by(layout):
-        with open_database() as connection:
-            table = connection.execute(f"SELECT {layout.texts(names)} FROM {layout.source}").fetchnumpy()
-        cells = {name: np.where(np.ma.getmaskarray(table[name]), None, table[name]) for name in names}
-        return JudgeAnswers.from_frame(pool, cells)
 
 
 def normal_scores(signals: FloatArray) -> FloatArray:

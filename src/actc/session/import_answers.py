@@ -16,7 +16,7 @@ import numpy as np
 from actc.data.answers import SELECTIONS, Annotations, Answers
 from actc.data.files import load_json, open_text
 from actc.data.triples import ScoredTriples, encode_columns
-from actc.decide.judges import read_judge_answers
+from actc.decide.judges import JudgeAnswers
 from actc.errors import FileError, OptionError, SessionError
 from actc.session.judge_store import add_judge_answers
 from actc.session.lease_queue import LeaseQueue, put_tasks
@@ -84,7 +84,9 @@ def import_judgements(
         raise OptionError("--judge takes the names of judges from the file; leave out --annotator and --owner.")
     with open_session(session) as opened:
         if judge:
-            return add_judge_answers(opened.store, read_judge_answers(judgements, opened.read_pool())), ()
+            pool, answers = opened.read_pool(), Answers.read(judgements, judges=True)
+            notes = answers.describe_use(pool, source=judgements)
+            return add_judge_answers(opened.store, JudgeAnswers.on(pool, answers)), tuple(notes)
         added = read_judgements(opened, Path(judgements), annotator, owner)
         Planner(opened).step()  # so that pages and reports use these answers
         return added
