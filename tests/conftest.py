@@ -54,7 +54,7 @@ pytest_plugins = ["tests.browser"]
 settings.register_profile("actc", deadline=None, derandomize=not os.environ.get("ACTC_RANDOM"), max_examples=40)
 settings.load_profile("actc")
 # The tests use what the repository holds, whatever else this machine has.
-for name in ("ACTC_DATA", "ACTC_SCORES", "ACTC_CACHE"):
+for name in ("ACTC_DATA", "ACTC_SCORES"):
     os.environ.pop(name, None)
 
 

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.bench.datasets import CODEX_FILES, DATASETS
+from actc.bench.datasets import DATASETS
 
 HERE = Path(__file__).parent
+CODEX_FILES = ("train", "valid", "valid_negatives", "test", "test_negatives")
 
 
 def pack_data_set(source: Path, target: Path) -> None:

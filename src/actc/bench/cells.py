@@ -125,11 +125,9 @@ def read_cell(folder: str | Path, *, with_known: bool = True) -> Cell:
     folder = Path(folder)
     source = CellFolder(folder)
     dataset, model = source.dataset, source.model
-    published = scores_folder() / DATASETS[0] / AUTHORS_MODEL
-    downloaded = folder == published and data_folder() is None and not folder.is_dir()
-    if not folder.is_dir() and not downloaded:
+    if not folder.is_dir():
         raise FileError(f"{folder}: there is no such folder; it should hold valid.tsv and test.tsv.")
-    if downloaded or (folder / "valid.npy").is_file():
+    if (folder / "valid.npy").is_file():
         if dataset not in DATASETS:
             raise FileError(f"{folder}: arrays of scores are for {', '.join(DATASETS)}; write tables for others.")
         valid, test = (load_scored(dataset, folder, split) for split in ("valid", "test"))
@@ -164,7 +162,8 @@ def list_cells(datasets: Sequence[str] = DATASETS) -> list[CellFolder]:
         models = [*(model for model in MODELS if model in found), *sorted(found - set(MODELS))]
         cells += [CellFolder(find_folder(dataset, model)) for model in models]
     authors = CellFolder(find_folder(DATASETS[0], AUTHORS_MODEL))
-    return [*cells, authors] if cells and (local is None or authors.path.is_dir()) else cells
+    has_authors = authors.path.is_dir() and (local is None or authors.path.is_relative_to(local))
+    return [*cells, authors] if cells and has_authors else cells
 
 
 def check_names(sources: Sequence[Cell | CellFolder]) -> None:
