@@ -27,7 +27,7 @@ LOADED = (
     *("sklearn.ensemble", "sklearn.linear_model"),
     *("actc.cli.show", "actc.cli.show_trust", "actc.complete.run"),
     *("actc.decide.decide_candidates", "actc.decide.duckdb_engine", "actc.evidence.from_files"),
-    *("actc.bench.runs", "actc.session.results"),
+    *("actc.bench.runs", "actc.session.export"),
     *("actc.session.start", "actc.decide.report"),
 )
 
