@@ -71,6 +71,8 @@ def count_triples(client: SparqlClient, graphs: tuple[str, ...]) -> list[Part]:
         store = client.store
         parts = [Part(graph, refuse_odd_iri(row.get("p", ""), store), _read_count(row, store)) for row in rows]
         in_all, by_relation = sum(_read_count(row, store) for row in whole), sum(part.rows for part in parts)
+        if len({part.relation for part in parts}) < len(parts):
+            raise StoreError(f"{store} counts a relation twice; read nothing.")
         if in_all != by_relation:
             raise StoreError(
                 f"{store} counts {in_all:,} triples, and {by_relation:,} relation by relation; read nothing."
@@ -81,7 +83,7 @@ def count_triples(client: SparqlClient, graphs: tuple[str, ...]) -> list[Part]:
 
 def _read_count(row: dict[str, str], store: Store) -> int:
     text = row.get("n", "")
-    if not re.fullmatch(r"\d{1,15}", text):
+    if not re.fullmatch("[0-9]{1,15}", text):
         raise StoreError(f"{store} gives {store.quote_reply(repr(text[:50]))} where a count was asked for.")
     return int(text)
 
@@ -186,6 +188,10 @@ class _Reader:
 
     def _check(self, block: bytes, part: Part, noted: Counter[tuple[str, str]]) -> tuple[int, bytes]:
         """Return how many triples there are in whole lines, and those lines as we write them."""
+        try:
+            block.decode()
+        except UnicodeDecodeError:
+            raise RequestError("what it sends is not UTF-8") from None
         block = TABS.sub(rb"\1 \2 \3 .", block) if b"\t" in block else block
         usual = USUAL.findall(block) if len(block) < MOST_LINE else []
         lines = STRING.sub(b'" .', b"".join(usual))
@@ -304,6 +310,8 @@ def fetch_graph(
         with SparqlClient(found) as client:
             notes = read_triples(client, named, lines, progress)
         repeats = _sort(lines, unfinished)
+        if repeats and any(_count_repeats(path) for path in lines.iterdir()):
+            raise StoreError(f"{found} gives some triples twice in the place of others; {DUMP}.")
     return (*notes, *note_repeats(repeats))
 
 
@@ -311,9 +319,15 @@ def _sort(lines: Path, out: Path) -> int:
     """Write lines in order, each once, so that a store that did not change gives the same file; return the repeats."""
     source = lines_of(*sorted(lines.iterdir()))
     with open_reader(lines) as connection:
-        written = connection.execute(
+        connection.execute(
             f"COPY (SELECT DISTINCT line FROM {source} ORDER BY line) "
             f"TO {quote(str(out))} "
             "(FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '', ESCAPE '')"
-        ).fetchone()[0]
-        return int(connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]) - int(written)
+        )
+    return _count_repeats(*sorted(lines.iterdir()))
+
+
+def _count_repeats(*paths: Path) -> int:
+    with open_reader(paths[0]) as connection:
+        query = f"SELECT count(*) - count(DISTINCT line) FROM {lines_of(*paths)}"
+        return int(connection.execute(query).fetchone()[0])
