@@ -270,6 +270,7 @@ def test_commands_close_the_session_and_refused_ones_change_none_of_its_files(ma
             "export s --labels new/labels.tsv",
             "import s nowhere.tsv",
             "judge s --program true --which nonsense",
+            "judge s --program no-such-program",
         ):
             assert run(home, line)[0] == 2, line
             assert fingerprint(home) == before, line

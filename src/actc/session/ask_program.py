@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterable, Iterator
@@ -26,6 +27,8 @@ def split_command(command: str) -> list[str]:
         raise OptionError(f"--program: {command!r} is no command ({str(error).lower()}).") from None
     if not words:
         raise OptionError("--program needs a command, such as 'python judge.py'.")
+    if shutil.which(words[0]) is None:
+        raise OptionError(f"--program: there is no program {words[0]!r}.")
     return words
 
 
