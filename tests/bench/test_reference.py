@@ -116,15 +116,6 @@ def test_one_half_without_any_label(authors_cell):
     assert 100 * f1(authors_cell.test_labels, decisions) == pytest.approx(68.2, abs=TENTH)
 
 
-def test_each_relation_s_majority_ignoring_scores(authors_cell):
-    valid, test = authors_cell.valid, authors_cell.test
-    share = np.bincount(valid.relations, authors_cell.valid_labels) / valid.relation_counts
-    majority = dict(zip(valid.relation_names, share >= 0.5, strict=True))
-    decisions = np.array([majority.get(name, True) for name in test.relation_names])[test.relations]
-    assert 100 * accuracy(authors_cell.test_labels, decisions) == pytest.approx(78.1, abs=TENTH)
-    assert 100 * f1(authors_cell.test_labels, decisions) == pytest.approx(77.3, abs=TENTH)
-
-
 @pytest.mark.parametrize("change", ["soft=true", "estimate_all=true", "n=50", "n=1000"])
 def test_n_soft_labels_and_estimating_all_hardly_matter_for_density(authors_cell, rows, change):
     got = run_experiment([authors_cell], [f"actc-lr-dens:{change}"], repeats=1)

@@ -71,12 +71,6 @@ def test_more_repeats_are_added_to_the_ones_that_are_there(run):
     assert sorted(run("grown.csv", more)) == sorted(run("fresh.csv", more))
 
 
-def test_a_file_that_is_no_rows_is_refused(tmp_path):
-    (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(FileError, match="line 1"):
-        read_measurements(tmp_path / "rows.csv")
-
-
 @pytest.mark.parametrize("broken", ["d,m,x,1,zero,0.5,0.5,0.1", "d,m,x,1,0,0.5,0.5", "d,m,x,1,0,0.5,0.5,0.1,0.2"])
 def test_a_broken_row_is_named(tmp_path, broken):
     header, good = "dataset,model,method,budget,repeat,accuracy,f1,seconds", "d,m,x,1,0,0.5,0.5,0.1"
@@ -152,10 +146,3 @@ def test_a_begun_bench_does_not_go_on_with_other_options(folders, begun, options
     with pytest.raises(OptionError, match=sentence):
         run_experiment(**{**same, **options})
     assert len(run_experiment(**same)) == 2 * 3 * 2 * 7
-
-
-def test_a_finished_file_is_written_anew(folders, tmp_path):
-    out = tmp_path / "rows.csv"
-    run_experiment(folders, METHODS, [1], repeats=2, out=out)
-    run_experiment(folders, METHODS, [5], repeats=1, out=out)
-    assert len(out.read_text().splitlines()) == 1 + 2 * 3

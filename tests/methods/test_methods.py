@@ -43,16 +43,6 @@ def test_shuffling_the_relations_names_permutes_the_thresholds(name, seed):
     assert METHODS[name].find_cuts(renamed, [annotations])[0].tolist() == cuts[[2, 1, 0, 3]].tolist()
 
 
-@pytest.mark.parametrize("name", ["localopt-acc", "localopt-f1", "globalopt-f1", "actc-lr-rndm:estimate_all=true"])
-def test_shuffling_rows_moves_no_threshold(name, pool, labels):
-    annotations = annotate(pool, labels, 20)
-    order = np.random.default_rng(5).permutation(len(pool))
-    place = np.argsort(order)
-    moved = Annotations(place[annotations.rows], annotations.labels)
-    method = find_method(name)
-    assert method.find_cuts(pool.take(order), [moved]).tolist() == method.find_cuts(pool, [annotations]).tolist()
-
-
 def test_options_replace_fields():
     method = find_method("actc-lr-rndm:n=50,soft=true,estimate-all=yes")
     assert (method.n, method.soft, method.estimate_all) == (50, True, True)
@@ -115,12 +105,6 @@ def test_a_wrong_choice_is_named(name, field, pool, labels):
     method = dataclasses.replace(METHODS[name], **{field: "nothing"})
     with pytest.raises(ChoiceError, match="nothing"):
         _ = method.fit(pool, annotate(pool, labels, 3)).thresholds
-
-
-@pytest.mark.parametrize("name", PAPER_METHODS)
-def test_the_paper_s_methods_need_at_least_one_annotation(name, pool):
-    with pytest.raises(OptionError):
-        METHODS[name].find_cuts(pool, [Annotations()])
 
 
 def test_a_baseline_has_no_probabilities(pool, labels):

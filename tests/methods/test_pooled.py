@@ -66,7 +66,7 @@ def prior_of(with_known: bool) -> Priors:
 
 
 def blind_to_valleys(prepared: PreparedPool) -> PreparedPool:
-    """The specification does not know of humps."""
+    """The specification does not know of valleys."""
     return replace(prepared, features={name: prepared.features[name] for name in prepared.features if name != "clear"})
 
 
@@ -181,7 +181,7 @@ def test_the_scale_and_the_zero_of_the_scores_change_no_decision_and_no_probabil
 
 @settings(max_examples=25, deadline=None)
 @given(labelled_pools())
-def test_but_for_the_humps_no_rising_transform_of_the_scores_changes_anything(drawn) -> None:
+def test_but_for_the_valleys_no_rising_transform_of_the_scores_changes_anything(drawn) -> None:
     scores, relations, annotations = drawn
     plain, bent = make_pool(scores, relations), make_pool(np.exp(scores) * 7 - 3, relations)
     one, two = (

@@ -14,7 +14,7 @@ from actc.data.files import write_scored, write_triples
 from actc.data.metrics import accuracy
 from actc.data.numeric import sigmoid
 from actc.data.triples import ScoredTriples
-from actc.errors import OptionError, TableError
+from actc.errors import OptionError
 from actc.evidence.score import TrainingSet, TriplesWithEvidence, learn, score_pools
 from actc.graph.graph import Graph
 from actc.methods.named import METHODS, thresholds_of
@@ -131,23 +131,10 @@ def test_the_weight_of_the_piece_that_tells_can_be_read():
     assert fit.weights["piece 3"] > 1
 
 
-def test_the_order_of_answers_does_not_matter(cell):
-    rows = np.random.default_rng(0).permutation(len(cell.valid))[:25]
-    one, other = (Annotations(part, cell.valid_labels[part]) for part in (rows, rows[::-1]))
-    fits = [METHODS["pooled-evidence"].fit(cell.with_evidence.valid, answers) for answers in (one, other)]
-    np.testing.assert_array_equal(*(fit.moved for fit in fits))
-
-
 def test_it_refuses_triples_without_evidence_where_answers_moved_weights(cell):
     fit = METHODS["pooled-evidence"].fit(cell.with_evidence.valid, Annotations(np.arange(9), cell.valid_labels[:9]))
     with pytest.raises(OptionError, match="weigh them with the pool"):
         fit.accepts(cell.valid)
-
-
-def test_a_graph_of_a_few_facts_is_too_small_to_learn_from(cell):
-    few = Graph.of(cell.known.take(np.arange(9)))
-    with pytest.raises(TableError, match="9 facts is too small"):
-        score_pools(few, [cell.valid])
 
 
 def test_scores_that_the_lesson_cannot_weigh_are_left_to_the_answers(cell):

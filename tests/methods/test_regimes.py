@@ -68,12 +68,6 @@ def test_the_evidence_is_that_of_brute_force() -> None:
     np.testing.assert_allclose(found, expected, atol=0.02)
 
 
-def test_without_answers_the_weights_are_the_shares() -> None:
-    prepared = prepare_pool(make_pool(0.4)[0])
-    start = fit_regimes(prepared, Annotations(), regime_priors(False))
-    np.testing.assert_allclose([weight for weight, _ in start.mixture], regime_shares(prepared))
-
-
 @pytest.mark.parametrize(("agreement", "sure"), [(0.0, 0.5), (0.5, 0.74), (1.0, 0.98)])
 def test_features_that_agree_speak_for_the_regime_in_which_they_tell_and_half_is_true(agreement, sure) -> None:
     prepared = replace(prepare_pool(make_pool(0.4)[0]), agreement=agreement)

@@ -6,7 +6,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actc import ScoredTriples
+from actc.data.answers import Annotations
+from actc.errors import TableError
+from actc.methods.groups import Groups
 from actc.methods.three_steps import Squash, needs_squashing
+
+
+def test_every_annotation_is_in_its_relation_and_in_the_default_group(pool, labels):
+    rows = np.array([7, 1, 30])
+    groups = Groups.of(pool, [Annotations(rows, labels[rows])])
+    assert groups.count == 4
+    assert groups.sizes[:3].sum() == groups.sizes[3] == 3
+    assert sorted(groups.rows[groups.group == 3]) == [1, 7, 30]
+
+
+def test_annotations_are_sorted_by_score_and_remember_their_order(pool, labels):
+    rows = np.array([9, 4, 17, 2])
+    groups = Groups.of(pool, [Annotations(rows, labels[rows])], uniform=True)
+    assert (np.diff(pool.scores[groups.rows]) >= 0).all()
+    assert rows[groups.order].tolist() == groups.rows.tolist()
+
+
+def test_a_row_beyond_the_pool_is_refused(pool):
+    with pytest.raises(TableError, match="60"):
+        Groups.of(pool, [Annotations(np.array([60]), np.array([True]))])
+
 
 raw_scores = st.lists(st.floats(-60, 60, width=32), min_size=1, max_size=30, unique=True)
 
@@ -35,11 +59,6 @@ def test_undone_cuts_part_neighbouring_floats_as_the_squashed_ones_do(first, mea
     squashed = squash.apply(pool).scores
     raw_cuts = squash.undo(squashed, pool)
     assert ((pool.scores[:, None] >= raw_cuts) == (squashed[:, None] >= squashed)).all()
-
-
-def test_squashed_scores_are_centred():
-    pool = pool_of([1.0, 2.0, 6.0])
-    assert Squash.of(pool).apply(pool).scores == pytest.approx([1 / (1 + np.e**2), 1 / (1 + np.e), 1 / (1 + np.e**-3)])
 
 
 def test_only_scores_outside_zero_to_one_need_squashing():

@@ -1,6 +1,8 @@
-"""Two humps and the valley between them: found where they are, not where they are not, and what they count for."""
+"""How scores are read: two clusters and the valley between them, log-odds, probabilities."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 import pytest
@@ -34,14 +36,14 @@ def accuracy(pool: ScoredTriples, labels: np.ndarray, answers: Annotations) -> f
     return float(np.mean(fit.thresholds.decide(pool) == labels))
 
 
-def test_the_further_the_humps_are_apart_the_clearer_the_valley() -> None:
+def test_the_further_the_clusters_are_apart_the_clearer_the_valley() -> None:
     clear = [prepare_pool(make_pool(apart)[0]).features["clear"][:-1].mean() for apart in (0, 2, 3, 4, 6)]
     assert clear[0] < 0.02
     assert clear == sorted(clear)
     assert clear[-1] > 0.7
 
 
-def test_the_valley_is_between_the_humps() -> None:
+def test_the_valley_is_between_the_clusters() -> None:
     pool, labels = make_pool(5.0)
     prepared = prepare_pool(pool)
     low, valley, high = (prepared.features[name][prepared.relations] for name in ("low", "valley", "high"))
@@ -51,7 +53,7 @@ def test_the_valley_is_between_the_humps() -> None:
 
 
 @pytest.mark.parametrize("draw", ["normal", "logistic", "exponential", "uniform"])
-def test_a_pool_of_one_hump_has_no_clear_valley(draw) -> None:
+def test_a_pool_of_one_cluster_has_no_clear_valley(draw) -> None:
     random = np.random.default_rng(1)
     pool = as_pool(getattr(random, draw)(size=3000), random.integers(6, size=3000))
     assert prepare_pool(pool).features["clear"].max() < 0.25
@@ -59,14 +61,14 @@ def test_a_pool_of_one_hump_has_no_clear_valley(draw) -> None:
 
 @pytest.mark.parametrize("share", [0.25, 0.5])
 def test_where_the_valley_is_clear_the_cut_is_near_it_before_any_answer(share) -> None:
-    """Nobody knows yet whether the humps mean anything: they have half of the weight."""
+    """Nobody knows yet whether the clusters mean anything: they have half of the weight."""
     pool, labels = make_pool(5.0, share)
     assert accuracy(pool, labels, Annotations()) > 0.9
 
 
 def test_a_few_answers_that_contradict_the_valley_take_it_out_of_the_average() -> None:
     pool, _ = make_pool(5.0)
-    rows = np.argsort(pool.scores)[200:1000:100]  # in the lower hump
+    rows = np.argsort(pool.scores)[200:1000:100]  # in the lower cluster
     mixed = Annotations(rows, np.ones(len(rows), bool))
     prepared = prepare_pool(pool)
     posterior = fit_regimes(prepared, mixed, regime_priors(False))
@@ -74,14 +76,14 @@ def test_a_few_answers_that_contradict_the_valley_take_it_out_of_the_average() -
 
 
 @pytest.mark.parametrize("step", [0.05, 0.1])
-def test_rounded_scores_have_no_more_humps_than_they_had_before(step) -> None:
+def test_rounded_scores_have_no_more_clusters_than_they_had_before(step) -> None:
     random = np.random.default_rng(0)
     scores, codes = random.beta(4, 2, size=500), random.integers(4, size=500)
     rounded = as_pool(np.round(scores / step) * step, codes)
     assert prepare_pool(rounded).features["clear"].max() < LEAST_CLEAR
 
 
-def test_squashed_scores_have_the_same_humps() -> None:
+def test_squashed_scores_have_the_same_clusters() -> None:
     pool, labels = make_pool(5.0)
     squashed = pool.with_scores(sigmoid(pool.scores - 2))
     clear = [prepare_pool(one).features["clear"] for one in (pool, squashed)]
@@ -89,7 +91,7 @@ def test_squashed_scores_have_the_same_humps() -> None:
     assert accuracy(squashed, labels, Annotations()) > 0.95
 
 
-def test_in_lists_of_answers_humps_do_not_count() -> None:
+def test_in_lists_of_answers_clusters_do_not_count() -> None:
     random = np.random.default_rng(0)
     labels = random.random(1000) < 0.5
     scores = random.normal(size=1000) + 6 * labels
@@ -99,3 +101,63 @@ def test_in_lists_of_answers_humps_do_not_count() -> None:
     )
     accepted = find_method("pooled").fit(pool, Annotations()).thresholds.decide(pool)
     assert accepted.mean() < 0.35
+
+
+def make_log_odds(size=400, seed=0):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(-1, 2, size)
+    relations = [f"r{k}" for k in rng.integers(0, 4, size)]
+    pool = ScoredTriples.from_columns([f"h{i}" for i in range(size)], relations, ["t"] * size, scores)
+    return pool, rng.random(size) < sigmoid(scores)
+
+
+@pytest.fixture(scope="module")
+def method():
+    return find_method("pooled-evidence")
+
+
+def test_before_any_answer_log_odds_are_believed(method):
+    pool, _ = make_log_odds()
+    fit = method.fit(pool, Annotations())
+    assert fit.thresholds.default == pytest.approx(0)
+    assert ((fit.probabilities(pool) >= 0.5) == (pool.scores >= 0)).all()
+
+
+@pytest.fixture
+def confidences():
+    """Mostly true triples with confidences in steps of 0.05, 0 and 1 among them, and their labels."""
+    rng = np.random.default_rng(1)
+    labels = rng.random(1000) < 0.73
+    scores = np.round(np.clip(0.4 + 0.3 * labels + 0.2 * rng.normal(size=1000), 0, 1) / 0.05) * 0.05
+    names = [f"e{i}" for i in range(1000)]
+    pool = ScoredTriples.from_columns(names, [f"r{i % 5}" for i in range(1000)], names, scores, probabilities=True)
+    return pool, labels
+
+
+def test_before_any_answer_probabilities_are_believed(confidences):
+    pool, _ = confidences
+    fit = find_method("pooled").fit(pool, Annotations())
+    assert fit.thresholds.default == pytest.approx(0.5)
+    assert (fit.accepts(pool) == (pool.scores >= 0.5)).all()
+
+
+def test_probabilities_are_decided_as_their_log_odds_are(confidences, method):
+    pool, labels = confidences
+    inside = np.clip(pool.scores, 0.005, 0.995)
+    log_odds = pool.with_scores(np.log(inside / (1 - inside)))
+    answers = Annotations(np.arange(40), labels[:40])
+    ours, theirs = find_method("pooled").fit(pool, answers), method.fit(log_odds, answers)
+    np.testing.assert_allclose(ours.probabilities(pool), theirs.probabilities(log_odds))
+    assert (ours.accepts(pool) == theirs.accepts(log_odds)).all()
+
+
+def test_on_mostly_true_confidences_it_is_above_accepting_all_and_above_the_paper(confidences):
+    pool, test = (confidences[0].take(rows) for rows in (np.arange(500), np.arange(500, 1000)))
+    labels, truth = np.split(confidences[1], 2)
+    for count in (0, 20, 50, 100):
+        right = {"pooled": [], "actc-lr-rndm": []}
+        for seed, name in itertools.product(range(5), right):
+            rows = np.random.default_rng(seed).permutation(500)[: max(count, 1 if name != "pooled" else 0)]
+            fit = find_method(name).fit(pool, Annotations(rows, labels[rows]))
+            right[name].append((fit.accepts(test) == truth).mean())
+        assert np.mean(right["pooled"]) > max(truth.mean(), np.mean(right["actc-lr-rndm"]))
