@@ -19,12 +19,13 @@ from actc.data.files import write_scored
 from actc.data.triples import ScoredTriples
 from actc.session import Judgement, Session
 from actc.session.cases import open_case
-from actc.session.judge_store import ReplyStore
+from actc.session.judge_store import store_replies
 from actc.session.plan import Planner
 from actc.session.questions import Question, Reply
 from actc.session.settings import Settings
 from actc.session.start import create_session
 from actc.session.status import people, picture, progress
+from actc.session.store import Store
 
 PEOPLE = 200
 
@@ -48,14 +49,13 @@ def make_session(folder: Path, count: int) -> tuple[Session, np.ndarray]:
 
 def judge_all(session: Session, truth: np.ndarray) -> float:
     """Store a machine's answer to every candidate; return the answers a second."""
-    store, random = ReplyStore(session.folder, create=True), np.random.default_rng(1)
-    said = truth == (random.random(len(truth)) < 0.85)
-    judge, began = store.add_judge("simulated"), time.perf_counter()
+    store, random = Store(session.store.path, synced=False), np.random.default_rng(1)
+    answers, began = truth == (random.random(len(truth)) < 0.85), time.perf_counter()
     replies = (
-        (Question(row, str(row), {}), Reply("true" if yes else "false")) for row, yes in enumerate(said.tolist())
+        (Question(row, str(row), {}), Reply("true" if yes else "false")) for row, yes in enumerate(answers.tolist())
     )
-    kept = sum(1 for _ in store.keep(judge, replies))
-    return kept / (time.perf_counter() - began)
+    stored = sum(1 for _ in store_replies(store, "simulated", replies))
+    return stored / (time.perf_counter() - began)
 
 
 def median_of(work: Callable[[], Any], times: int = 7) -> float:
@@ -74,7 +74,7 @@ def measure(session: Session) -> dict[str, float]:
     planner.step()
 
     def refit() -> None:
-        planner.seen = ()
+        planner.seen = -1, -1
         planner.step()
 
     return {

@@ -87,7 +87,7 @@ def add_answers(session: Session, free, count: int, people: list[int], start: in
         task = "INSERT INTO task (triple, head, relation, tail, score, reason, wanted) VALUES (?, ?, ?, ?, ?, ?, ?)"
         connection.executemany(task, tasks)
         connection.executemany(
-            "INSERT INTO judgement (id, at, annotator, triple, said, purpose, key, note, shown) "
+            "INSERT INTO judgement (id, at, annotator, triple, answer, purpose, key, note, shown) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, '', '{}')",
             judgements,
         )

@@ -36,7 +36,7 @@ def time_step(scores: Path, answers: int) -> float:
                 planner.step()
         times = []
         for _ in range(STEPS):
-            planner.seen = -1  # as if the last answer had just come
+            planner.seen = -1, -1  # as if the last answer had just come
             start = process_time()
             assert planner.step()
             times.append(1000 * (process_time() - start))

@@ -15,7 +15,7 @@ import numpy as np
 from actc import export_session, start_session
 from actc.bench.sample import load_sample
 from actc.data.files import write_scored
-from actc.session.agreement import Votes, combine
+from actc.session.agreement import combine
 
 ROOT = Path(__file__).parent.parent.parent
 RATES = ((0.95, 0.1), (0.9, 0.1), (0.97, 0.6), (0.8, 0.3), (0.85, 0.2))
@@ -37,7 +37,7 @@ def write_votes(folder: Path) -> None:
     truth = rng.random(2000) < 0.4
     triples, people = (grid.ravel() for grid in np.meshgrid(np.arange(2000), np.arange(5), indexing="ij"))
     labels = rng.random(len(triples)) < np.array(RATES)[people, np.where(truth[triples], 0, 1)]
-    found = combine(Votes(triples, people, labels, np.zeros(len(triples), dtype=bool)), "dawid-skene")
+    found = combine(np.column_stack([triples, people, labels, np.zeros_like(triples)]))
     told = {"triples": triples, "people": people, "labels": labels, "rows": found.rows, "found": found.labels}
     columns = {name: column.tolist() for name, column in told.items()}
     (folder / "votes.json").write_text(json.dumps(columns), encoding="utf-8")
