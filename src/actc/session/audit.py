@@ -27,7 +27,7 @@ from actc.graph.formats import read_graph
 from actc.session.cases import invert_labels, open_case, words_of
 from actc.session.export import write_accepted
 from actc.session.lease_queue import PLACES, TASK
-from actc.session.plan import INSERT_REFIT, LAST_JUDGEMENT, task_of
+from actc.session.plan import INSERT_REFIT, LAST_JUDGEMENT, describe_relations, task_of
 from actc.session.session import Session, open_session
 from actc.session.settings import Settings
 from actc.session.start import write_core
@@ -106,24 +106,13 @@ class AuditPlanner:
         relations, size = accepted.relations[answers.rows], len(accepted.relation_names)
         judged = np.bincount(relations, minlength=size)
         trues = np.bincount(relations[answers.labels], minlength=size)
-        chosen = np.argsort(-judged, kind="stable")[: np.count_nonzero(judged)].tolist()
+        order = np.argsort(-judged, kind="stable")[: np.count_nonzero(judged)]
         return {
             "labels": audit.judged,
             "expected": audit.share.middle if audit.judged else None,
             "low": audit.share.low,
             "high": audit.share.high,
-            "relations": [
-                {
-                    "relation": accepted.relation_names[i],
-                    "cut": None,
-                    "lower": None,
-                    "upper": None,
-                    "share": round(float(trues[i] / judged[i]), 4),
-                    "triples": int(accepted.relation_counts[i]),
-                    "labels": int(judged[i]),
-                }
-                for i in chosen
-            ],
+            "relations": describe_relations(accepted, order, trues / np.maximum(judged, 1), judged),
             "done": audit.more == 0,
             "verdict": describe_audit(audit, words_of(self.session.settings)),
         }

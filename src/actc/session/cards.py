@@ -1,4 +1,4 @@
-"""One triple as a card: a readable sentence, who and what is meant, and what the graph already says."""
+"""One triple as a card: a readable sentence, who and what is meant, and what the graph already has."""
 
 from __future__ import annotations
 
@@ -77,15 +77,15 @@ def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, A
 
 def disambiguate(entities: Iterable[Name]) -> dict[str, Name]:
     """Return entities by their ids, with a few words behind each name that two of them share."""
-    found = {one.id: one for one in entities}
-    things = [one for one in found.values() if not one.id.startswith('"')]  # a literal is nobody's namesake
+    by_id = {one.id: one for one in entities}
+    things = [one for one in by_id.values() if not one.id.startswith('"')]  # a literal is nobody's namesake
     shared = Counter(one.name for one in things)
     hints = {one.id: _hint(one) for one in things if shared[one.name] > 1}
-    hint_counts = Counter((found[key].name, hint) for key, hint in hints.items())
+    hint_counts = Counter((by_id[key].name, hint) for key, hint in hints.items())
     for key, hint in hints.items():
-        name = found[key].name
-        found[key] = replace(found[key], name=f"{name} ({hint if hint_counts[name, hint] == 1 else key})")
-    return found
+        name = by_id[key].name
+        by_id[key] = replace(by_id[key], name=f"{name} ({hint if hint_counts[name, hint] == 1 else key})")
+    return by_id
 
 
 def _hint(named: Name) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from actc.data.answers import Annotations
 from actc.data.calibration import Calibration
+from actc.data.constraints import Constraints
 from actc.data.files import read_scored
 from actc.data.triples import ScoredTriples
 from actc.decide.calibrate import as_found, read_case
@@ -139,9 +140,16 @@ def empty_case(session: Session, part: Part, pool: ScoredTriples) -> Case:
     pool = pool if part.whole else pool.take(np.asarray(part.rows)).with_used_names()
     if part.wrong:  # scores of facts are log-odds, whatever candidates are scored by
         return Case(pool, Annotations(), None, WRONG_FACTS_METHOD, name=name)
-    facts = None if session.facts_file is None else read_graph(session.facts_file)
-    known, rules = session.read_known(), session.read_constraints()
-    return Case(pool, Annotations(), known, session.settings.method, name=name, constraints=rules, facts=facts)
+    known, rules, facts = map(session.find_file, ("known.parquet", "constraints.tsv", "facts.parquet"))
+    return Case(
+        pool,
+        Annotations(),
+        None if known is None else read_scored(known)[0],
+        session.settings.method,
+        name=name,
+        constraints=Constraints() if rules is None else Constraints.read(rules),
+        facts=None if facts is None else read_graph(facts),
+    )
 
 
 def with_answers(session: Session, part: Part, case: Case, target: TargetPrecision | None) -> Case:

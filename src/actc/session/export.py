@@ -33,6 +33,7 @@ from actc.session.cards import plain, sentence
 from actc.session.cases import open_case, parts_of, words_of
 from actc.session.lease_queue import Task
 from actc.session.plan import task_of
+from actc.session.report import write_report
 from actc.session.session import Session, open_session
 from actc.session.status import history
 
@@ -80,7 +81,9 @@ def write_label_studio(session: Session, path: Path, tasks: Sequence[Task]) -> i
 
 def write_thresholds(session: Session, case: Case, path: Path, place: Path | None = None) -> int:
     """Write thresholds.json, which will lie at ``place`` if that is another; return the number of relations."""
-    describe_calibration(case, Sources(session=session.folder, graph=session.facts_file)).write(path, place)
+    describe_calibration(case, Sources(session=session.folder, graph=session.find_file("facts.parquet"))).write(
+        path, place
+    )
     return len(case.thresholds.relation_names)
 
 
@@ -173,18 +176,12 @@ def export_session(
     return written
 
 
-def _write_report(session: Session, out: Path) -> object:
-    from actc.session.report import write_report
-
-    return write_report(session, out)
-
-
 MAKERS: dict[str, Callable[[Session, Path], object]] = {
     "labels.tsv": write_labels,
     "history.jsonl": write_history,
     "thresholds.json": lambda session, out: write_thresholds(session, open_case(session).case, out),
     "accepted.tsv": lambda session, out: write_accepted(open_case(session).case, out),
-    "report.html": _write_report,
+    "report.html": write_report,
 }
 """The files that the owner's page offers."""
 

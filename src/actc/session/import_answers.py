@@ -68,7 +68,7 @@ def import_judgements(
         ``.tsv``, ``.csv`` or ``.parquet`` (head, relation, tail, label), ``.jsonl`` (our own history, or objects with
         head, relation, tail, answer) or ``.json`` (Label Studio's export).
     annotator : str, optional
-        Whose judgements they are, where the file does not tell.
+        Whose judgements they are, where the file does not name anybody.
     owner : bool
         Take an owner's answers in the file as those of this session's owner; otherwise such lines are refused: anybody
         can write a file.
@@ -110,17 +110,17 @@ def read_judgements(
         frame_size=[line.frame_size for line in lines],
     )
     rows, elsewhere = answers.places(pool)
-    missing, found = named.take(rows < 0), np.flatnonzero(rows >= 0)
+    missing, matched = named.take(rows < 0), np.flatnonzero(rows >= 0)
     facts = missing.take([at for at in range(len(missing)) if session.names.holds(*missing.triple(at))])
     notes = answers.describe_use(pool, facts.with_used_names(), path)
-    used = [replace(lines[at], how=GIVEN) if elsewhere[at] and lines[at].how[2] else lines[at] for at in found]
+    used = [replace(lines[at], how=GIVEN) if elsewhere[at] and lines[at].how[2] else lines[at] for at in matched]
     for line in used:
         if line.kind == OWNER and not owner:
             raise FileError(
                 f"{line.place}: this is an owner's answer, which overrules everybody; a file gives nobody that "
                 "right. To take such answers as your own, give --owner."
             )
-    return _insert(session, pool, used, rows[found].tolist()), tuple(notes)
+    return _insert(session, pool, used, rows[matched].tolist()), tuple(notes)
 
 
 def put_answers(session: Session, pool: ScoredTriples, answers: Annotations) -> int:

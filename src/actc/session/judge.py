@@ -156,7 +156,7 @@ def judge_triples(
     with open_session(session) as session:
         tasks = choose_triples(session, which, count)
         store = Store(session.store.path, synced=False)  # a reply that a crash of the machine loses is asked again
-        asked = {
+        known_keys = {
             key for (key,) in store.rows("SELECT key FROM reply JOIN judge ON judge = id WHERE name = ?", (judge,))
         }
         tally = Counter[str]()
@@ -165,7 +165,7 @@ def judge_triples(
             # One by one: a hundred thousand cards take a while.
             for task in tasks:
                 question = make_question(session, task, model or "", None if server is None else text)
-                if question.key in asked:
+                if question.key in known_keys:
                     tally["before"] += 1
                 else:
                     yield question

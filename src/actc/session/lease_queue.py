@@ -238,13 +238,13 @@ class LeaseQueue:
         if budget - labels - leased >= need:
             return need
         new = f"{leased_at(':now')} AND labelled = 0"
-        found = self.run(f"SELECT count(DISTINCT triple) FROM lease JOIN task USING (triple) WHERE {new}")
-        return int(budget - labels - found.fetchone()[0])
+        open_leases = self.run(f"SELECT count(DISTINCT triple) FROM lease JOIN task USING (triple) WHERE {new}")
+        return int(budget - labels - open_leases.fetchone()[0])
 
     def _find(self, sql: str, need: int, after: int = AGAIN_AFTER) -> list[int]:
         """Return triples by one of the queries below."""
-        found = self.run(f"{sql} LIMIT :need", need=need, after=after, most=MOST_UNSURE)
-        return [row[0] for row in found.fetchall()]
+        rows = self.run(f"{sql} LIMIT :need", need=need, after=after, most=MOST_UNSURE)
+        return [row[0] for row in rows.fetchall()]
 
 
 # Neither judged by this annotator nor leased to them.

@@ -103,13 +103,13 @@ class Names:
 
     def texts(self, kind: str, triples: Iterable[int | None]) -> list[str]:
         """Return the text of a kind for each of some candidates; empty where there is none."""
-        found = [self._rows("SELECT text FROM text WHERE kind = ? AND triple = ?", (kind, one)) for one in triples]
-        return [rows[0][0] if rows else "" for rows in found]
+        matches = [self._rows("SELECT text FROM text WHERE kind = ? AND triple = ?", (kind, one)) for one in triples]
+        return [rows[0][0] if rows else "" for rows in matches]
 
     def reasons(self, triples: Iterable[int | None]) -> list[tuple[str, ...]]:
         """Return the reasons for and against each of some candidates, the strongest first."""
-        found = self.texts(REASONS, triples)
-        return [tuple(name_marked(text, self) for text in json.loads(texts)) if texts else () for texts in found]
+        stored = self.texts(REASONS, triples)
+        return [tuple(name_marked(text, self) for text in json.loads(texts)) if texts else () for texts in stored]
 
     def known_tails(self, head: str, relation: str, most: int) -> list[str]:
         """Return tails that the graph has for (head, relation)."""
@@ -123,12 +123,12 @@ class Names:
 
     def facts(self, entity: str, except_relation: str, most: int) -> list[tuple[str, str, str]]:
         """Return known triples of an entity, one for each relation but one."""
-        found: dict[str, tuple[str, str, str]] = {}
+        facts: dict[str, tuple[str, str, str]] = {}
         for side in ("head", "tail"):
             sql = f"SELECT head, relation, tail FROM known WHERE {side} = ? AND relation != ? LIMIT ?"
             for head, relation, tail in self._rows(sql, (entity, except_relation, MOST_OF_ONE)):
-                found.setdefault(relation, (head, relation, tail))
-        return list(found.values())[:most]
+                facts.setdefault(relation, (head, relation, tail))
+        return list(facts.values())[:most]
 
     def examples(self, relation: str, head: str, tail: str, most: int) -> list[tuple[str, str]]:
         """Return heads and tails of known triples of a relation, of other heads than this one, the most alike first.
@@ -266,8 +266,8 @@ def read_sources(layout: Layout, pool: ScoredTriples) -> Iterator[tuple[int, str
         named = f"SELECT {layout.texts(TRIPLE)}, {text} AS text FROM {layout.source} WHERE {text} != ''"
         together = "string_agg(DISTINCT text, chr(10) ORDER BY text)"  # a triple may have been taken from several texts
         query = f"SELECT head, relation, tail, left({together}, {MOST_TEXT}) FROM ({named}) GROUP BY ALL"
-        found = connection.execute(query)
-        while part := found.fetchmany(50_000):
+        result = connection.execute(query)
+        while part := result.fetchmany(50_000):
             heads, relations, tails, texts = zip(*part, strict=True)
             rows = pool.rows_of(encode_columns(heads, relations, tails)).tolist()
             yield from ((row, text) for row, text in zip(rows, texts, strict=True) if row >= 0)

@@ -71,7 +71,7 @@ class FileOracle:
                 raise FileError(f"{self.path}: it names no entity of the candidates; is it about another graph?")
         if not len(rows):
             raise FileError(f"{self.path}: none of the {len(candidates)} candidates is judged in it.")
-        return lambda triples, asked: labels[asked], rows
+        return lambda triples, rows: labels[rows], rows
 
 
 def ask_oracle(
@@ -103,7 +103,7 @@ def ask_oracle(
         How many answers to ask for; 0 asks nobody.
     seed : int
     target : TargetPrecision, optional
-        The precision to promise.
+        The precision to guarantee.
     rows : int array, optional
         The candidates that the pool is made of, in its order; without it a random part of those that can be judged.
     answers : Answers, optional
@@ -114,10 +114,10 @@ def ask_oracle(
     pool = candidates.take(rows).with_used_names()  # as whoever reads its file will see it
     given = (answers or Answers()).on(pool).without_inclusion_probability()
     earlier = len(given)
-    found, enough = named_method(method), min(earlier + budget, len(pool))
+    chosen, enough = named_method(method), min(earlier + budget, len(pool))
     case = Case(pool, given, known, method, target=target, candidates=candidates)
     while (left := enough - len(case.annotations)) > 0:
-        count = min(left, found.batch(enough - left) if target is None else DRAWN_AT_ONCE)
+        count = min(left, chosen.batch(enough - left) if target is None else DRAWN_AT_ONCE)
         picks = pick_next(case, count, random, enough - earlier, earlier, final=True)
         if not len(picks):
             break

@@ -73,9 +73,9 @@ class Planner:
                 return False
         given_out = self._given_out()
         count = -(-self._plan_size(last) // len(self.parts))
-        found = [self._plan_part(place, count, given_out) for place in range(len(self.parts))]
+        planned = [self._plan_part(place, count, given_out) for place in range(len(self.parts))]
         # Of two parts as many are asked of each, those that were asked already included.
-        picks, places, probabilities, refits = zip(*found, strict=True)
+        picks, places, probabilities, refits = zip(*planned, strict=True)
         order = np.argsort(np.concatenate(places), kind="stable")
         together = picks[0] if len(picks) == 1 else picks[0].plus(picks[1])
         tasks = self._tasks(together.take(order), np.concatenate(probabilities)[order])
@@ -191,27 +191,34 @@ def describe_refit(case: Case, before: BoolArray | None) -> dict[str, Any]:
         refit |= {"expected": accuracy.middle, "low": accuracy.low, "high": accuracy.high}
     if before is not None:
         refit["changed"] = float(np.mean(accepted != before))
-    count = len(pool.relation_names)
-    labels = np.bincount(pool.relations[case.annotations.rows], minlength=count)
-    taken = np.bincount(pool.relations, accepted, minlength=count)
+    labels = np.bincount(pool.relations[case.annotations.rows], minlength=len(pool.relation_names))
+    shares = np.bincount(pool.relations, accepted, minlength=len(labels)) / np.maximum(pool.relation_counts, 1)
     cuts, lower, upper = (
-        [None] * count if bound is None else in_json(bound.tolist(), words=False)
+        [None] * len(labels) if bound is None else in_json(bound.tolist(), words=False)
         for bound in (thresholds.cuts, thresholds.lower, thresholds.upper)
     )
-    return refit | {
-        "relations": [
-            {
-                "relation": pool.relation_names[i],
-                "cut": cuts[i],
-                "lower": lower[i],
-                "upper": upper[i],
-                "share": round(float(taken[i] / max(pool.relation_counts[i], 1)), 4),
-                "triples": int(pool.relation_counts[i]),
-                "labels": int(labels[i]),
-            }
-            for i in np.lexsort((np.arange(count), -pool.relation_counts, -labels))
-        ]
-    }
+    order = np.lexsort((np.arange(len(labels)), -pool.relation_counts, -labels))
+    lines = describe_relations(pool, order, shares, labels)
+    bounds = [{"cut": cuts[i], "lower": lower[i], "upper": upper[i]} for i in order.tolist()]
+    return refit | {"relations": [line | bound for line, bound in zip(lines, bounds, strict=True)]}
+
+
+def describe_relations(
+    pool: ScoredTriples, order: IntArray, shares: FloatArray, labels: IntArray
+) -> list[dict[str, Any]]:
+    """Return relations in an order, each with its share that is accepted, or true, and its number of labels."""
+    return [
+        {
+            "relation": pool.relation_names[i],
+            "cut": None,
+            "lower": None,
+            "upper": None,
+            "share": round(float(shares[i]), 4),
+            "triples": int(pool.relation_counts[i]),
+            "labels": int(labels[i]),
+        }
+        for i in order.tolist()
+    ]
 
 
 def _or_none(value: float) -> float | None:

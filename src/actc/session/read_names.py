@@ -167,9 +167,9 @@ def _read_rdf(path: Path, language: str, wanted: Container[str] | None) -> Itera
 def _read_table(path: Path) -> Iterator[Row]:
     if path.suffix == ".parquet":
         with open_reader(path) as connection:
-            found = connection.execute(f"SELECT * FROM read_parquet({quote_file(path)}, hive_partitioning=false)")
-            names = [column[0].lower() for column in found.description or []]
-            while rows := found.fetchmany(10_000):
+            result = connection.execute(f"SELECT * FROM read_parquet({quote_file(path)}, hive_partitioning=false)")
+            names = [column[0].lower() for column in result.description or []]
+            while rows := result.fetchmany(10_000):
                 yield from (_rename(zip(names, row, strict=True)) for row in rows)
         return
     with open_text(path) as lines:

@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 from actc.data.answers import Annotations
-from actc.data.constraints import Constraints
 from actc.data.files import ordinary, read_scored
 from actc.data.triples import IntArray, ScoredTriples
 from actc.errors import FileError, OptionError, SessionError, check_choice
@@ -85,20 +84,9 @@ class Session:
             )
         return pool
 
-    def read_known(self) -> ScoredTriples | None:
-        """Read the graph's own triples, if they have scores."""
-        path = self.folder / "known.parquet"
-        return read_scored(path)[0] if path.exists() else None
-
-    def read_constraints(self) -> Constraints:
-        """Read the constraints; none where none were given."""
-        path = self.folder / "constraints.tsv"
-        return Constraints.read(path) if path.exists() else Constraints()
-
-    @property
-    def facts_file(self) -> Path | None:
-        """Where the facts are that candidates could contradict."""
-        path = self.folder / "facts.parquet"
+    def find_file(self, name: str) -> Path | None:
+        """Return the path of a file that not every session has; None where it is not there."""
+        path = self.folder / name
         return path if path.exists() else None
 
     def change(self, choices: Mapping[str, Any], people: Iterable[str] = ()) -> None:

@@ -40,18 +40,11 @@ _PROGRESS = """
 
 def progress(session: Session, annotator: Annotator | None = None) -> dict[str, Any]:
     """Return the counts that change with every answer."""
-    [found] = session.store.rows(_PROGRESS, (None if annotator is None else annotator.id,))
+    [row] = session.store.rows(_PROGRESS, (None if annotator is None else annotator.id,))
     budget, triples = session.settings.budget, session.settings.triples
-    counts = {
-        "labels": found["labels"],
-        "unsure": found["unsure"],
-        "budget": budget,
-        "triples": triples,
-        "goal": min(budget, triples),
-        "done": found["labels"] >= budget,
-        "judgements": found["judgements"],
-    }
-    return counts if annotator is None else counts | {"mine": found["mine"], "alone": bool(found["alone"])}
+    counts = {name: row[name] for name in ("labels", "unsure", "judgements")}
+    counts |= {"budget": budget, "triples": triples, "goal": min(budget, triples), "done": row["labels"] >= budget}
+    return counts if annotator is None else counts | {"mine": row["mine"], "alone": bool(row["alone"])}
 
 
 def write_count(counts: dict[str, Any]) -> str:
@@ -135,12 +128,12 @@ def _refits(session: Session) -> list[dict[str, Any]]:
     places = ", ".join("?" * len(numbers))
     rows = session.store.rows(f"SELECT content FROM refit WHERE id IN ({places}) ORDER BY id", numbers)
     try:
-        found = [json.loads(row["content"]) for row in rows]
+        refits = [json.loads(row["content"]) for row in rows]
     except (ValueError, TypeError):
-        found = [None]
-    if not all(isinstance(one, dict) and one.keys() >= NEEDED for one in found):
+        refits = [None]
+    if not all(isinstance(one, dict) and one.keys() >= NEEDED for one in refits):
         raise FileError(f"{session.store.path}: a refit in it is damaged; put back a copy of the session.")
-    return found
+    return refits
 
 
 def all_relations(session: Session) -> list[dict[str, Any]]:

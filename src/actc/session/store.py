@@ -334,8 +334,8 @@ class Store:
     def check(self) -> None:
         """Refuse a database of which SQLite finds that it is damaged."""
         try:
-            found = [self.value(f"PRAGMA quick_check({table})") for table in CHECKED]
-            wrong = next((problem for problem in found if problem != "ok"), None)
+            results = [self.value(f"PRAGMA quick_check({table})") for table in CHECKED]
+            wrong = next((problem for problem in results if problem != "ok"), None)
             if self.rows("PRAGMA foreign_key_check"):
                 wrong = "rows refer to rows that are not there"
         except sqlite3.DatabaseError as error:

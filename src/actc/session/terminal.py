@@ -99,17 +99,15 @@ def draw(card: dict[str, Any], counts: dict[str, Any], advice: str) -> list[str]
         named = card[role]
         about = " · ".join(clean(named[part]) for part in ("types", "description", "link") if named.get(part))
         lines += _wrap(f"{clean(named['name'])}: {about}") if about else []
-    if card["source"]:
-        lines += ["", *_wrap("Taken from: " + clean(card["source"]))]
-    if card["known"]:
-        lines += ["", *_wrap("Already in the graph: " + "; ".join(map(clean, card["known"])))]
-    if card["examples"]:
-        lines += [
-            "",
-            *_wrap("Others of this relation in the graph: " + "; ".join(clean(plain(one)) for one in card["examples"])),
-        ]
-    facts = [clean(plain(one)) for part in ("head_facts", "tail_facts") for one in card[part]]
-    lines += ["", *_wrap("Also in the graph: " + "; ".join(facts))] if facts else []
+    listed = {
+        "Taken from": [card["source"]],
+        "Already in the graph": card["known"],
+        "Others of this relation in the graph": map(plain, card["examples"]),
+        "Also in the graph": map(plain, [*card["head_facts"], *card["tail_facts"]]),
+    }
+    for title, texts in listed.items():
+        text = "; ".join(clean(one) for one in texts if one)
+        lines += ["", *_wrap(f"{title}: {text}")] if text else []
     if card.get("when") == "beside":
         lines += ["", *_reasons(card)]
     return [*lines, "", *_wrap(f"Why this one? {card['why']}"), *_wrap(advice), "", f"  {HELP}"]
