@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import sys
 import time
@@ -169,15 +168,6 @@ def test_a_file_of_judges_that_cannot_be_read_changes_nothing(untouched, tmp_pat
 def test_a_program_that_talks_for_ever_and_answers_nothing_is_ended(untouched, program):
     with pytest.raises(ActcError):
         judge_triples(untouched, program=program, which="all")
-
-
-@pytest.mark.parametrize("kind", ["device", "fifo", "folder"])
-def test_a_prompt_that_is_no_ordinary_file_is_refused(untouched, tmp_path, kind):
-    place = {"device": "/dev/zero", "fifo": tmp_path / "pipe", "folder": tmp_path}[kind]
-    if kind == "fifo":
-        os.mkfifo(place)
-    with pytest.raises(ActcError):
-        judge_triples(untouched, url="http://127.0.0.1:9/v1", model="m", prompt=place)
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,14 @@ from sklearn.metrics import cohen_kappa_score
 
 import actc
 from actc.data.answers import Annotations
-from actc.data.calibration import Calibration
-from actc.data.files import read_scored, write_scored
+from actc.data.files import write_scored
 from actc.errors import ActcError, FileError, OptionError
 from actc.session import Judgement, Session
 from actc.session import terminal as terminal_module
 from actc.session.agreement import combine, krippendorff_alpha, measure_agreement, measure_reliability
 from actc.session.cards import link_of, make_card, plain
 from actc.session.cases import open_case
-from actc.session.export import export_session, next_tasks, write_history, write_label_studio, write_labels
+from actc.session.export import next_tasks, write_history, write_label_studio, write_labels
 from actc.session.import_answers import read_judgements
 from actc.session.settings import Settings
 from actc.session.start import add_session_names, count_named, create_session
@@ -83,14 +82,6 @@ def test_cohen_is_scikit_learns(pairs):
         assert mine == pytest.approx(cohen_kappa_score(first, second))
     else:
         assert np.isnan(mine)
-
-
-def test_krippendorff_on_an_example_worked_out_by_hand():
-    # Three annotators, four triples. Agreement of pairs: 1, 1, 1/3, 1/3; share of true 7/12.
-    counts, true = np.full(4, 3.0), np.array([3.0, 0, 2, 2])
-    # Coincidences: 4 unequal of 12 pairable values; 7 true and 5 false expected 2 * 7 * 5 / 11 unequal.
-    assert krippendorff_alpha(counts, true) == pytest.approx(1 - (4 / 12) / (2 * 7 * 5 / (12 * 11)))
-    assert np.isnan(krippendorff_alpha(np.zeros(0), np.zeros(0)))
 
 
 ratings = st.lists(st.lists(st.sampled_from([0.0, 1.0, np.nan]), min_size=3, max_size=3), min_size=2, max_size=30)
@@ -183,19 +174,6 @@ def test_label_studio_gets_tasks_and_gives_answers(session, tmp_path):
     assert read_judgements(session, tmp_path / "answers.json")[0] == 4
     assert session.annotations().rows.tolist() == [task["data"]["triple"] for task in tasks[1:4]]
     assert people(session)[1]["name"] == "label-studio ada@example.org"
-
-
-def test_export_writes_thresholds_and_what_people_decided(session, tmp_path):
-    triples = answer(session, "ada", "ft")
-    export_session(session, thresholds=tmp_path / "thresholds.json", accepted=tmp_path / "accepted.tsv")
-    assert len(Calibration.read(tmp_path / "thresholds.json").thresholds.relation_names) == 3
-    accepted = read_scored(tmp_path / "accepted.tsv")[0]
-    pool = session.read_pool()
-    heads = {accepted.triple(row)[0] for row in range(len(accepted))}
-    assert pool.triple(triples[1])[0] in heads
-    assert pool.triple(triples[0])[0] not in heads
-    with pytest.raises(OptionError):
-        export_session(session)
 
 
 def in_terminal(session, keys, lines=()):

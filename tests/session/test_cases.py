@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from actc.data.files import write_scored
 from actc.decide.report import make_report
-from actc.errors import FileError
 from actc.session import Judgement
 from actc.session.cases import open_case
 from actc.session.plan import Planner
@@ -75,8 +72,3 @@ def test_no_card_tells_which_way_a_check_would_be_decided(tmp_path):
     assert {row["sampling_frame"] for row in told} == {"accepted", "rejected"}
     assert len({row["reason"] for row in told}) == 1
     session.close()
-
-
-def test_a_folder_that_is_no_session_is_refused(tmp_path):
-    with pytest.raises(FileError, match=re.escape(str(tmp_path))):
-        open_case(tmp_path)
