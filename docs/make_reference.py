@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from actc.bench.metrics import METRICS
 from actc.bench.plans import DRAWS
 from actc.cli.main import commands
 from actc.data.answers import SELECTIONS
-from actc.data.metrics import METRICS
 from actc.decide.case import BY, CONSTRAINT
 from actc.methods.choose_thresholds import OBJECTIVES
 from actc.methods.classifiers import ESTIMATORS

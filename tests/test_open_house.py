@@ -16,10 +16,10 @@ from click.testing import CliRunner
 import actc
 from actc import Calibrator, convert_graph, run_experiment
 from actc.bench.cells import Cell
+from actc.bench.metrics import METRICS
 from actc.cli.main import commands
 from actc.data.answers import Annotations
 from actc.data.files import write_scored, write_triples
-from actc.data.metrics import METRICS
 from actc.graph.formats import FORMATS, GraphFormat, read_graph
 from actc.graph.graph import Graph
 from actc.methods.select_triples import SELECTORS, Selector

@@ -23,9 +23,9 @@ import numpy as np
 from families import make_world
 
 from actc.bench.cells import Cell, load_cell, read_cell
+from actc.bench.metrics import accuracy, f1
 from actc.data.answers import Annotations
 from actc.data.constraints import Constraint, Constraints
-from actc.data.metrics import accuracy, f1
 from actc.data.triples import BoolArray, Triples
 from actc.decide.case import Case
 from actc.decide.find_constraints import learn_constraints

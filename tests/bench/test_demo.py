@@ -5,10 +5,10 @@ import re
 
 import pytest
 
+from actc.bench.metrics import accuracy
 from actc.bench.sample.demo import ANSWERS, run_demo, write_cut
 from actc.cli.show import print_demo
 from actc.data.calibration import Calibration
-from actc.data.metrics import accuracy
 
 
 @pytest.fixture(scope="module")

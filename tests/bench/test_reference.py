@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from actc import METHODS
+from actc.bench.metrics import accuracy, f1
 from actc.bench.runs import run_experiment
 from actc.data.answers import Annotations
-from actc.data.metrics import accuracy, f1
 from actc.methods.groups import Groups
 
 # method: average, then l = 1, 10, 50, 1000: accuracy and F1 in %

@@ -8,10 +8,10 @@ from scipy.stats import spearmanr
 
 from actc import Calibrator
 from actc.bench.cells import Cell, read_cell
+from actc.bench.metrics import accuracy
 from actc.bench.runs import run_experiment
 from actc.data.answers import Annotations
 from actc.data.files import write_scored, write_triples
-from actc.data.metrics import accuracy
 from actc.data.numeric import sigmoid
 from actc.data.triples import ScoredTriples
 from actc.errors import OptionError

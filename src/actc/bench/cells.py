@@ -19,8 +19,8 @@ from actc.bench.datasets import (
     load_scored,
     scores_folder,
 )
+from actc.bench.metrics import LabelledScores
 from actc.data.files import read_scored
-from actc.data.metrics import LabelledScores
 from actc.data.triples import BoolArray, ScoredTriples
 from actc.errors import FileError, OptionError
 from actc.evidence.score import TrainingSet, score_pools

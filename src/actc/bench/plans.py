@@ -12,8 +12,8 @@ import numpy as np
 
 from actc import __version__
 from actc.bench.cells import Cell, CellFolder
+from actc.bench.metrics import find_metric
 from actc.bench.rows import Run
-from actc.data.metrics import find_metric
 from actc.data.triples import IntArray
 from actc.errors import OptionError, check_choice, choose
 from actc.methods.named import Method, find_method, finds_cuts
@@ -68,7 +68,7 @@ class Conditions:
     seed: int = 12345  # where the draws start from
     draws: str = "numpy"  # where random selections come from: a name in ``draws.DRAWS``
     squash: bool = True  # centre and squash scores that leave [0, 1], for the methods that were made for such scores
-    metrics: tuple[str, ...] = ()  # names in ``metrics.METRICS`` to measure beside accuracy and F1
+    metrics: tuple[str, ...] = ()  # names in ``METRICS`` to measure beside accuracy and F1
     version: str = __version__  # of this library
 
     def __post_init__(self) -> None:

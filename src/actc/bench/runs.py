@@ -21,12 +21,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from actc.bench.cells import Cell, CellFolder, check_names, read_folder_once
+from actc.bench.metrics import count_decisions, find_metric
 from actc.bench.plans import PAPER_BUDGETS, Chunk, Conditions, Experiment, draw_orders
 from actc.bench.rows import Row, Run, format_row, read_rows, write_rows
 from actc.data.answers import Annotations
 from actc.data.deliver import check_writable, claim, clear_leftovers, refuse_odd_place
 from actc.data.files import load_json, write_json
-from actc.data.metrics import count_decisions, find_metric
 from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import FloatArray, IntArray
 from actc.errors import OptionError

@@ -72,19 +72,16 @@ class Provenance:
         """Make a column of each value, and refuse what cannot be."""
         for name in PROVENANCE:
             object.__setattr__(self, name, _column(name, getattr(self, name), len(self)))
-        strange = np.flatnonzero(~np.isin(self.selection, SELECTIONS))
-        if strange.size:
-            way = self.selection[strange[0]]
-            raise RowError(
-                int(strange[0]), f"{way!r} is no selection (column selection); there are: {', '.join(SELECTIONS)}."
-            )
-        p, size = self.inclusion_probability, self.frame_size
-        wrong = np.flatnonzero(~(np.isnan(p) | ((p > 0) & (p <= 1))))
-        if wrong.size:
-            raise RowError(int(wrong[0]), f"the inclusion_probability is {p[wrong[0]]}; it is above 0 and at most 1.")
-        below = np.flatnonzero(~(size >= 0))
-        if below.size:
-            raise RowError(int(below[0]), f"the frame_size is {size[below[0]]}; it is a number of candidates, or 0.")
+        p = self.inclusion_probability
+        ways = ", ".join(SELECTIONS)
+        for name, fits, rule in (
+            ("selection", np.isin(self.selection, SELECTIONS), f"there are: {ways}"),
+            ("inclusion_probability", np.isnan(p) | ((p > 0) & (p <= 1)), "it is above 0 and at most 1"),
+            ("frame_size", self.frame_size >= 0, "it is a number of candidates, or 0"),
+        ):
+            if not fits.all():
+                row = int(np.argmin(fits))
+                raise RowError(row, f"the {name} is {getattr(self, name)[row]!r}; {rule}.")
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -142,14 +139,6 @@ def _column(name: str, values: ArrayLike, count: int) -> NDArray[Any]:
     return np.array(np.broadcast_to(column, (count,)))
 
 
-def _no_rows() -> IntArray:
-    return np.zeros(0, dtype=np.int64)
-
-
-def _no_labels() -> BoolArray:
-    return np.zeros(0, dtype=np.bool_)
-
-
 def _checked_labels(labels: ArrayLike) -> BoolArray:
     """Return labels as booleans, refusing what is neither 0 nor 1."""
     values = np.asarray(labels)
@@ -173,8 +162,8 @@ class Annotations(Provenance):
         See :class:`Provenance`.
     """
 
-    rows: IntArray = field(default_factory=_no_rows)
-    labels: BoolArray = field(default_factory=_no_labels)
+    rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    labels: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
 
     def __post_init__(self) -> None:
         rows, labels = np.asarray(self.rows), np.asarray(self.labels)
@@ -269,7 +258,7 @@ class Answers(Provenance):
     """
 
     triples: Triples = field(default_factory=lambda: encode_columns([], [], []))
-    labels: BoolArray = field(default_factory=_no_labels)
+    labels: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     probability: FloatArray | None = None
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from actc.bench.cells import Cell
+from actc.bench.metrics import accuracy, f1, report_by_relation
 from actc.bench.plots import check_matplotlib, draw_learning_curves
 from actc.bench.rows import Row
 from actc.bench.runs import run_experiment
@@ -17,7 +18,6 @@ from actc.bench.sample import Sample, load_sample
 from actc.complete.run import complete_graph
 from actc.data.answers import Annotations
 from actc.data.files import write_scored, write_text, write_triples
-from actc.data.metrics import accuracy, f1, report_by_relation
 from actc.data.pages import render
 from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import IntArray

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actc import ScoredTriples
-from actc.data.metrics import METRICS, LabelledScores, accuracy, f1, report_by_relation
+from actc.bench.metrics import METRICS, LabelledScores, accuracy, f1, report_by_relation
 from actc.data.triples import Thresholds
 from actc.errors import ChoiceError
 from tests.conftest import make_pool
