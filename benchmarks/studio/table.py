@@ -30,7 +30,7 @@ from actc.session.export import export_session
 from actc.session.import_answers import read_judgements
 from actc.session.settings import Settings
 from actc.session.start import create_session
-from actc.web.studio.decisions import Decided, Look
+from actc.web.studio.decisions import DecisionTable, TableQuery
 
 REPEATS = 15
 FIRST = ("Amber", "Birch", "Cedar", "Delta", "Ember", "Fjord", "Grove", "Haven", "Islet", "Jetty", "Knoll", "Ledge")
@@ -62,20 +62,20 @@ def make_session(folder: Path, count: int) -> Path:
     return session.folder
 
 
-def requests(pages: int) -> Iterator[tuple[str, list[Look]]]:
+def requests(pages: int) -> Iterator[tuple[str, list[TableQuery]]]:
     """Return what is asked: of each kind as many different ones as are timed."""
     numbers = range(REPEATS)
-    yield "first page", [Look(part="accepted")] * REPEATS
-    yield "first page of all", [Look()] * REPEATS
-    yield "first page under a guarantee", [Look(level=0.7, part="accepted")] * REPEATS
+    yield "first page", [TableQuery(part="accepted")] * REPEATS
+    yield "first page of all", [TableQuery()] * REPEATS
+    yield "first page under a guarantee", [TableQuery(level=0.7, part="accepted")] * REPEATS
     for sort in ("probability", "score", "relation", "by"):
-        yield f"sorted by {sort}", [Look(sort=sort, down=bool(at % 2)) for at in numbers]
-    yield "one relation", [Look(relation=f"P{at}") for at in numbers]
-    yield "people's", [Look(by="person")] * REPEATS
-    yield "search: many", [Look(search=LAST[at % 10]) for at in numbers]
-    yield "search: one", [Look(search=f"{FIRST[at % 12].lower()} mill {24 + at % 12}") for at in numbers]
-    yield "search: none", [Look(search=f"nothing {at}") for at in numbers]
-    yield "a page in the middle", [Look(page=pages // 2 + at) for at in numbers]
+        yield f"sorted by {sort}", [TableQuery(sort=sort, down=bool(at % 2)) for at in numbers]
+    yield "one relation", [TableQuery(relation=f"P{at}") for at in numbers]
+    yield "people's", [TableQuery(by="person")] * REPEATS
+    yield "search: many", [TableQuery(search=LAST[at % 10]) for at in numbers]
+    yield "search: one", [TableQuery(search=f"{FIRST[at % 12].lower()} mill {24 + at % 12}") for at in numbers]
+    yield "search: none", [TableQuery(search=f"nothing {at}") for at in numbers]
+    yield "a page in the middle", [TableQuery(page=pages // 2 + at) for at in numbers]
 
 
 def timed(ask: Callable[[], object]) -> tuple[float, float]:
@@ -93,7 +93,7 @@ def memory() -> float:
 def ask(folder: Path, candidates: int) -> list[tuple[str, float, float, float]]:
     """Ask for every kind of page, in a process that has done nothing else; return the times, and its memory."""
     session = Session(folder)
-    had, table = memory(), Decided(folder / DECISIONS, session.names)
+    had, table = memory(), DecisionTable(folder / DECISIONS, session.names)
     kinds: list[tuple[str, list[Callable[[], object]]]] = [
         (what, [lambda look=look: table.page(look) for look in looks]) for what, looks in requests(candidates // 50)
     ]

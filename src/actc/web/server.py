@@ -146,7 +146,7 @@ def _sorry(request: Request, error: Exception) -> Response:
 
 
 def _refuse_body(request: Request, error: Exception) -> Response:
-    """Say what is wrong with a body, without its values: it may hold what no answer can, half a character."""
+    """Describe what is wrong with a body, without its values: it may hold what no answer can, half a character."""
     assert isinstance(error, RequestValidationError)
     problems = [{"loc": [str(part) for part in one["loc"]], "msg": str(one["msg"])} for one in error.errors()]
     # In ASCII, with escapes: a key of the body may be anything as well.
@@ -158,7 +158,7 @@ def _refuse(request: Request, error: Exception) -> JSONResponse:
 
 
 def _no_room(request: Request, error: Exception) -> JSONResponse:
-    """Say that the disk is full; what a page could not send it keeps, and sends again."""
+    """Answer that the disk is full; a page keeps what it could not send, and sends it again."""
     full = error.errno in NO_ROOM if isinstance(error, OSError) else str(error) == "database or disk is full"
     if not full:
         raise error

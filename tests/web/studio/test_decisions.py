@@ -18,21 +18,21 @@ from actc.decide.decision_table import DECISIONS
 from actc.errors import SessionError
 from actc.graph.formats import read_graph
 from actc.session import Session
-from actc.web.studio.decisions import SORTS, Decided, Look, answer, decided_of, own_answers_of
+from actc.web.studio.decisions import SORTS, DecisionTable, TableQuery, answer, decided_of, own_answers_of
 from actc.web.studio.project import Project, create_project
 from tests.evidence.test_rules import make_families
 from tests.test_doors import POOL, guaranteed, judged, people, rows_of  # noqa: F401
 from tests.test_doors import answer as judge
 
 
-def open_table(session: Session) -> Decided:
+def open_table(session: Session) -> DecisionTable:
     """Export what a session decides, and open the table of it."""
     actc.export_session(session, accepted=session.folder.parent / "a.tsv")
-    return Decided(session.folder / DECISIONS, session.names)
+    return DecisionTable(session.folder / DECISIONS, session.names)
 
 
-def rows_in(table: Decided, **look) -> list[dict]:
-    return table.page(Look.model_construct(**{"rows": 10**6, **look}))["rows"]
+def rows_in(table: DecisionTable, **look) -> list[dict]:
+    return table.page(TableQuery.model_construct(**{"rows": 10**6, **look}))["rows"]
 
 
 def fact_of(row: dict) -> tuple[str, str, str]:
@@ -58,18 +58,18 @@ def test_pages_sort_and_filter_as_plain_python_would(table):
             assert sorted(map(fact_of, found)) == sorted(map(fact_of, rows))
             assert [row[sort] for row in found] == sorted((row[sort] for row in found), reverse=down)
     for part, wanted in (("accepted", True), ("rejected", False)):
-        page = table.page(Look.model_construct(part=part, relation="r1", by="judges", rows=1000))
+        page = table.page(TableQuery.model_construct(part=part, relation="r1", by="judges", rows=1000))
         fitting = [row for row in rows if (row["accepted"], row["relation"], row["by"]) == (wanted, "r1", "judges")]
         assert page["rows"] == fitting
         assert page["count"] == len(fitting)
-    assert table.page(Look.model_construct(relation="nothing"))["count"] == 0
+    assert table.page(TableQuery.model_construct(relation="nothing"))["count"] == 0
     with pytest.raises(ValidationError):
-        Look(sort="score; DROP")  # type: ignore[arg-type]
+        TableQuery(sort="score; DROP")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("words", ["H12", "h1 r2", "r1 T5", "%", "_", "h1\\", "'", ".*", ""])
 def test_each_word_of_a_search_is_part_of_a_head_a_relation_or_a_tail(table, words):
-    page = table.page(Look.model_construct(search=words, rows=1000))
+    page = table.page(TableQuery.model_construct(search=words, rows=1000))
     parts = words.lower().split()
     fitting = [row for row in rows_in(table) if all(any(word in name for name in fact_of(row)) for word in parts)]
     assert page["rows"] == fitting
@@ -80,7 +80,7 @@ def test_slider_table_relations_and_pictures_are_of_one_guarantee(guaranteed):  
     session = Session(guaranteed)
     table, sizes = open_table(session), set()
     for level in (None, 0.0, 0.7, 0.99):
-        found, page = table.overview(level), table.page(Look.model_construct(level=level, part="accepted"))
+        found, page = table.overview(level), table.page(TableQuery.model_construct(level=level, part="accepted"))
         chosen = {0.0: found["unguaranteed"], None: found["unguaranteed"]}
         chosen |= {one["precision"]: one["accepted"] for one in found["levels"]}
         assert page["count"] == found["accepted"] == chosen[level]
@@ -119,11 +119,11 @@ def test_answers_on_the_page_are_what_the_next_run_writes(home, tmp_path, monkey
     run_completion(asking)
     session, hidden = Session(project.session), set(facts_of(home / "hidden.tsv"))
     with pytest.raises(SessionError, match="decided"):
-        decided_of(project, session, Look())
+        decided_of(project, session, TableQuery())
     candidates = facts_of(project.result / "candidates.parquet")
     judge(session, "ada", {triple: triple in hidden for triple in candidates}, 12)
     run_completion(asking)
-    table = decided_of(project, session, Look())
+    table = decided_of(project, session, TableQuery())
     rows, pool, before = rows_in(table), set(facts_of(session.folder / "pool.parquet")), table.version
     assert {fact_of(row): row["by"] for row in rows if row["accepted"]} == rows_of(project.result / "accepted.tsv")
     inside = next(row for row in rows if fact_of(row) in pool and row["by"] == "method" and row["accepted"])
@@ -156,7 +156,7 @@ def test_wrong_facts_have_a_table_of_what_is_taken_out(home, tmp_path, goal):
     pool = session.read_pool()
     judge(session, "ada", {(t := pool.triple(row)): (t in graph) != (row % 3 == 0) for row in range(len(pool))}, 12)
     run(asking)
-    table = decided_of(project, session, Look(of="facts"))
+    table = decided_of(project, session, TableQuery(of="facts"))
     removed = rows_of(project.result / "removed.tsv")
     assert {fact_of(row): row["by"] for row in rows_in(table, part="accepted")} == removed
     assert removed
@@ -167,6 +167,6 @@ def test_wrong_facts_have_a_table_of_what_is_taken_out(home, tmp_path, goal):
     assert left == set(rows_of(project.result / "removed.tsv"))
     assert fact_of(first) not in left
     if goal == "both":
-        candidates = pd.read_parquet(decided_of(project, session, Look()).path)
+        candidates = pd.read_parquet(decided_of(project, session, TableQuery()).path)
         assert candidates["accepted"].sum() == len(rows_of(project.result / "accepted.tsv"))
     session.close()

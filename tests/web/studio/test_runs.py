@@ -11,7 +11,7 @@ import pytest
 from actc.errors import OptionError
 from actc.session import Session
 from actc.web.studio.project import add_sample, create_project
-from actc.web.studio.runs import Turns, add_run, list_runs, time_left
+from actc.web.studio.runs import RunQueue, add_run, list_runs, time_left
 from tests.conftest import pages_of
 from tests.web.studio.conftest import Command, add_project
 
@@ -32,7 +32,7 @@ def test_a_run_does_its_commands_in_the_project_s_folder_and_says_how_it_ended(s
     project = project_in(studio)
     (project / "files" / "graph.tsv").write_text("a\tr\tb\nb\tr\tc\n")
     words = ["actc", "convert", "files/graph.tsv", "--out", "files/graph.csv"]
-    with Turns(studio, 1):
+    with RunQueue(studio, 1):
         run = add_run(project, "go", [words, ["actc", "convert", "files/none.tsv", "--out", "files/x.csv"], words])
         assert wait_for(run, "done", "failed") == "failed"
     told = run.describe()
@@ -59,7 +59,7 @@ def test_time_is_left_while_a_stage_counts_and_not_once_it_has_counted_all(done,
 def test_a_run_waits_for_its_turn_and_may_be_cancelled_before_it(studio):
     first, second = (add_run(project_in(studio), "go", [["actc", "methods"]]) for _ in range(2))
     second.cancel()
-    with Turns(studio, 1):
+    with RunQueue(studio, 1):
         assert wait_for(first, "done") == "done"
     assert second.state == "cancelled"
     second.again()
@@ -70,7 +70,7 @@ def test_a_run_waits_for_its_turn_and_may_be_cancelled_before_it(studio):
 def test_a_cancelled_run_ends_with_all_its_processes_and_goes_on_when_it_is_told_to(studio):
     project = add_sample(create_project(studio, "Words")).change({"goal": "complete"})
     words = ["actc", "complete", "files/words.tsv.gz", "--budget", "10", "--out", "result"]
-    with Turns(studio, 1):
+    with RunQueue(studio, 1):
         run = add_run(project.folder, "go", [words])
         wait_for(run, "running")
         for _ in range(600):

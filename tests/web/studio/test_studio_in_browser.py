@@ -446,7 +446,7 @@ def test_the_way_by_keys_alone(judged_studio, families, true_facts):
     page.evaluate("document.activeElement.blur()")
     tab_to(page, "#guarantee:enabled")
     page.keyboard.press("Enter")
-    wait_for(lambda: [run.asked["what"] for run in list_runs(studio.folder / "families")][-2:] == ["decide"] * 2)
+    wait_for(lambda: [run.request["what"] for run in list_runs(studio.folder / "families")][-2:] == ["decide"] * 2)
     list_runs(studio.folder / "families")[-1].cancel()
     open_tab(page, "End", "take")
     page.wait_for_selector("#takes a")

@@ -43,7 +43,7 @@ _ENGINE = duckdb.connect(config={"memory_limit": MEMORY, "threads": THREADS})
 _OPENING = threading.Lock()
 
 
-class Look(Strict):
+class TableQuery(Strict):
     """Which rows of the table are wanted, and in which order; see the fields' names in the address of the page.
 
     Parameters
@@ -93,7 +93,7 @@ def _query(sql: str, values: Any = ()) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecisionTable:
     """A table of decisions that a run or an export wrote.
 
     Parameters
@@ -130,7 +130,7 @@ class Decided:
         found = _query(f"SELECT value FROM parquet_kv_metadata({quote(str(self.path))}) WHERE key = 'precision'")
         return float(found[0][0]) if found else None
 
-    def page(self, look: Look) -> dict[str, Any]:
+    def page(self, look: TableQuery) -> dict[str, Any]:
         """Return a page of rows, and how many there are in all that fit."""
         table, (where, values) = self.table(look.level), self._where(look)
         up, down = ("ASC", "DESC") if look.down else ("DESC", "ASC")
@@ -152,7 +152,7 @@ class Decided:
         rows = [self._line(*by_number[number]) for number in numbers]
         return {"rows": rows, "count": count, "version": self.version}
 
-    def _where(self, look: Look) -> tuple[str, list[Any]]:
+    def _where(self, look: TableQuery) -> tuple[str, list[Any]]:
         """Return the condition that rows fulfil, with its values."""
         terms, values = [PARTS[look.part]], list[Any]()
         for column, wanted in (("relation", look.relation), ('"by"', look.by)):
@@ -197,7 +197,7 @@ class Decided:
             f"quantile_cont(score, 0.002), quantile_cont(score, 0.998) FROM {table}"
         )
         guaranteed = _query(f"SELECT guaranteed, count(*) FROM {table} WHERE guaranteed IS NOT NULL GROUP BY 1")
-        levels = sorted({*PRECISIONS, *([] if target is None else [target])}) if self._knows() else []
+        levels = sorted({*PRECISIONS, *([] if target is None else [target])}) if self._has_probabilities() else []
         span = (low, high) if high is not None and high > low else ((low or 0.0) - 1, (low or 0.0) + 1)
         place = f"least(greatest(floor({BINS} * (score - {span[0]!r}) / {span[1] - span[0]!r}), 0), {BINS - 1})"
         relations: dict[str, dict[str, Any]] = {}
@@ -231,8 +231,8 @@ class Decided:
             "relations": sorted(lines, key=lambda line: (-(line["at_stake"] or 0.0), -line["candidates"])),
         }
 
-    def _knows(self) -> bool:
-        """Say whether the method has probabilities, without which nothing can be guaranteed."""
+    def _has_probabilities(self) -> bool:
+        """Return True if the method has probabilities, without which nothing can be guaranteed."""
         return bool(_query(f"SELECT 1 FROM {self.table(None)} WHERE probability IS NOT NULL LIMIT 1"))
 
 
@@ -302,19 +302,19 @@ def session_of(project: OpenProject, studio: OpenStudio) -> Session:
 OpenSession = Annotated[Session, Depends(session_of)]
 
 
-def decided_of(project: OpenProject, session: OpenSession, look: Annotated[Look, Query()]) -> Decided:
+def decided_of(project: OpenProject, session: OpenSession, look: Annotated[TableQuery, Query()]) -> DecisionTable:
     """Return the table that the project's last run wrote."""
     path = decisions_file(project, look.of == "facts")
     if not path.is_file():
         raise SessionError("Nothing is decided yet: press Decide.")
-    return Decided(path, session.names)
+    return DecisionTable(path, session.names)
 
 
-OpenDecided = Annotated[Decided, Depends(decided_of)]
+OpenDecided = Annotated[DecisionTable, Depends(decided_of)]
 
 
 @deciding.get("/decisions")
-def get_page(decided: OpenDecided, session: OpenSession, look: Annotated[Look, Query()]) -> dict[str, Any]:
+def get_page(decided: OpenDecided, session: OpenSession, look: Annotated[TableQuery, Query()]) -> dict[str, Any]:
     """Return a page of the table, how many rows fit, and the owner's answers to those that are shown."""
     found, answers = decided.page(look), own_answers_of(session)
     for row in found["rows"]:
@@ -324,7 +324,7 @@ def get_page(decided: OpenDecided, session: OpenSession, look: Annotated[Look, Q
 
 @deciding.get("/overview")
 def get_overview(
-    decided: OpenDecided, project: OpenProject, session: OpenSession, look: Annotated[Look, Query()]
+    decided: OpenDecided, project: OpenProject, session: OpenSession, look: Annotated[TableQuery, Query()]
 ) -> dict[str, Any]:
     """Return what each guarantee would accept; relation by relation, what this one does."""
     names = ("answers", "middle", "low", "high")
@@ -335,6 +335,6 @@ def get_overview(
 
 @deciding.post("/answer")
 def post_answer(body: AnswerBody, project: OpenProject, session: OpenSession) -> dict[str, str]:
-    """Store the owner's answer to a fact: it overrules everybody's, and the next decision heeds it."""
+    """Store the owner's answer to a fact: it overrules everybody's, and the next decision counts it."""
     answer(project, session, (body.head, body.relation, body.tail), body.said, body.key)
     return {"key": body.key}

@@ -19,7 +19,7 @@ from actc.session.status import count_labels
 from actc.web.studio.commands import decide_commands, go_commands, has_graph
 from actc.web.studio.decisions import decisions_file, name_version
 from actc.web.studio.project import FILE, Project, list_projects
-from actc.web.studio.recognise import found_problem
+from actc.web.studio.recognise import has_problem
 from actc.web.studio.runs import LIVING, list_runs
 from actc.web.studio.studio import AUDIT, Studio
 
@@ -69,7 +69,7 @@ def state_of(project: Project) -> str:
     runs = list_runs(project.folder)
     if runs and runs[-1].state in LIVING:
         return "running"
-    deciding = [run for run in runs if run.asked.get("what") not in STORING]
+    deciding = [run for run in runs if run.request.get("what") not in STORING]
     if deciding and deciding[-1].state == "failed":
         return "failed"
     if project.session is not None:
@@ -161,7 +161,7 @@ def _next_step(project: Project, state: str, session: Any, report: dict[str, Any
             return "behind"
     if state == "ready" and runs and runs[-1]["state"] == "cancelled":
         return "cancelled"
-    return "unread" if state == "ready" and found_problem(project) else state
+    return "unread" if state == "ready" and has_problem(project) else state
 
 
 def find_report(project: Project) -> Path | None:
@@ -172,7 +172,7 @@ def find_report(project: Project) -> Path | None:
 
 def _target(project: Project) -> dict[str, Any]:
     """Return where facts were published last, or are to be published: into the store that the graph came from."""
-    runs = [run.asked for run in reversed(list_runs(project.folder))]
+    runs = [run.request for run in reversed(list_runs(project.folder))]
     store = re.sub("query$", "update", project.options.store)
     first = {"to": store, "into": "", "base": "", "remove": False, "out_of": project.options.graph_iri}
     return next((run["where"] for run in runs if run.get("what") in STORING and run.get("where")), first)

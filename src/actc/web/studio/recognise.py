@@ -45,7 +45,7 @@ SCORES_UNUSED = "If it holds candidates to decide on, say above that it is score
 
 
 def guess_role(path: Path) -> str:
-    """Say what a file most probably is: by its columns, where it is a table; else a graph."""
+    """Return what a file most probably is: by its columns, where it is a table; else a graph."""
     name = path.name.lower().removesuffix(".gz")
     try:
         if name.endswith(".json") or not is_table(path):
@@ -62,7 +62,7 @@ def guess_role(path: Path) -> str:
 
 
 def _has_names(path: Path) -> bool:
-    """Say whether the first line names the columns of a table of names."""
+    """Return True if the first line names the columns of a table of names."""
     columns = {word.strip().strip('"').lower() for word in re.split("[,;\t]", first_line(path))}
     return {"id", "name"} <= {NAME_ALIASES.get(word, word) for word in columns}
 
@@ -86,8 +86,8 @@ def _call(project: Project, *words: str) -> dict[str, Any] | None:
         return None
 
 
-def found_problem(project: Project) -> bool:
-    """Say whether a file could not be read, as far as they were looked at."""
+def has_problem(project: Project) -> bool:
+    """Return True if a file could not be read, as far as they were looked at."""
     return bool((_read_found(project) or {}).get("problem"))
 
 
@@ -118,18 +118,18 @@ def recognise(project: Project) -> dict[str, Any]:
                 found[role], some = describe(project.path_of(name))
                 triples = triples if triples is not None and role == "graph" else some
             except Exception as error:
-                found["problem"] = _say(project, error)
+                found["problem"] = _describe_error(project, error)
     names = name_files(project)
     if triples is not None:
         try:
             found |= _look_at_names(project, triples, names)
         except Exception as error:
-            found["problem"] = found["problem"] or _say(project, error)
+            found["problem"] = found["problem"] or _describe_error(project, error)
     return found
 
 
-def _say(project: Project, error: Exception) -> str:
-    """Say what is wrong with a file, by the name that a person knows."""
+def _describe_error(project: Project, error: Exception) -> str:
+    """Describe what is wrong with a file, by the name that a person knows."""
     sentence = str(error) if isinstance(error, ActcError) else say_failure(error)
     return sentence.replace(f"{project.files}/", "")
 
@@ -157,12 +157,12 @@ def _describe_scores(path: Path) -> tuple[dict[str, Any], Triples]:
 
 
 def _note_columns(names: Sequence[str]) -> list[str]:
-    """Say which columns are not used, if any."""
+    """Return a note about the columns that are not used, if any."""
     if not names:
         return []
     more = f" and {len(names) - MOST_COLUMNS} more" if len(names) > MOST_COLUMNS else ""
-    told = ", ".join(names[:MOST_COLUMNS]) + more
-    return [f"The column {told} is not used." if len(names) == 1 else f"These columns are not used: {told}."]
+    listed = ", ".join(names[:MOST_COLUMNS]) + more
+    return [f"The column {listed} is not used." if len(names) == 1 else f"These columns are not used: {listed}."]
 
 
 def _describe(triples: Triples) -> dict[str, Any]:
@@ -286,7 +286,7 @@ def _write_picked(project: Project, file: str, chosen: str) -> dict[str, Any]:
             texts = ", ".join(f"{column} AS {what}" for what, column in own.items())
             connection.execute(f"COPY (SELECT {texts} FROM {source}) TO {quote(str(unfinished))} (FORMAT parquet)")
     except Exception as error:
-        return {"problem": _say(project, error)}
+        return {"problem": _describe_error(project, error)}
     return {"problem": None, "file": name}
 
 
@@ -310,7 +310,7 @@ def _add_names(project: Project, file: str) -> dict[str, Any]:
     try:
         add_session_names(project.session, [project.path_of(file)], project.options.language)
     except Exception as error:
-        return {"problem": _say(project, error)}
+        return {"problem": _describe_error(project, error)}
     return {"problem": None}
 
 

@@ -33,7 +33,7 @@ TRIES = 20  # of a supervisor to get its lock: whoever looks at a run has it for
 
 
 @dataclass(frozen=True)
-class Run:
+class StudioRun:
     """A run, as its folder has it.
 
     Parameters
@@ -55,8 +55,8 @@ class Run:
         return self.folder.parent.parent
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """What was asked for, and when."""
+    def request(self) -> dict[str, Any]:
+        """What was requested, and when."""
         return _read(self.folder / "run.json")
 
     @property
@@ -73,15 +73,15 @@ class Run:
 
     def describe(self) -> dict[str, Any]:
         """Return what a page shows of it."""
-        state, asked, ended = self.state, self.asked, _read(self.folder / "ended.json")
+        state, request, ended = self.state, self.request, _read(self.folder / "ended.json")
         stages = read_progress(self.folder / "progress.jsonl")
         seconds = ended.get("seconds")
         if seconds is None and state == "running":
             seconds = time.time() - _modified(self.folder / "pid", time.time())
         return {
             "id": self.id,
-            "what": asked.get("what", ""),
-            "command": "\n".join(shlex.join(words) for words in asked.get("commands", [])),
+            "what": request.get("what", ""),
+            "command": "\n".join(shlex.join(words) for words in request.get("commands", [])),
             "state": state,
             "started": _modified(self.folder / "pid"),
             "seconds": seconds,
@@ -111,26 +111,28 @@ class Run:
             (self.folder / name).unlink(missing_ok=True)
 
 
-def list_runs(project: Path) -> list[Run]:
+def list_runs(project: Path) -> list[StudioRun]:
     """Return the runs of a project, oldest first."""
     folder = project / "runs"
-    found = [Run(one) for one in folder.iterdir() if one.name.isdigit()] if folder.is_dir() else []
+    found = [StudioRun(one) for one in folder.iterdir() if one.name.isdigit()] if folder.is_dir() else []
     return sorted((one for one in found if (one.folder / "run.json").is_file()), key=lambda one: one.id)
 
 
-def add_run(project: Path, what: str, commands: Sequence[Sequence[str]], where: dict[str, Any] | None = None) -> Run:
-    """Ask for a run; one at a time works on a project."""
+def add_run(
+    project: Path, what: str, commands: Sequence[Sequence[str]], where: dict[str, Any] | None = None
+) -> StudioRun:
+    """Request a run; one at a time works on a project."""
     before = list_runs(project)
     if any(one.state in LIVING for one in before):
         raise OptionError("A run of this project has not ended yet; wait for it, or cancel it.")
     folder = project / "runs" / str(before[-1].id + 1 if before else 1)
     folder.mkdir(parents=True, exist_ok=True)
-    asked = {"what": what, "where": where, "commands": [list(words) for words in commands], "at": time.time()}
-    write_json(folder / "run.json", asked)
-    return Run(folder)
+    request = {"what": what, "where": where, "commands": [list(words) for words in commands], "at": time.time()}
+    write_json(folder / "run.json", request)
+    return StudioRun(folder)
 
 
-class Turns:
+class RunQueue:
     """Starts runs that wait, as many at a time as the machine has cores; what a killed studio left goes on.
 
     Parameters
@@ -146,7 +148,7 @@ class Turns:
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._keep, daemon=True)
 
-    def __enter__(self) -> Turns:
+    def __enter__(self) -> RunQueue:
         for run in self._runs():
             if run.state == "interrupted":
                 run.again()
@@ -157,7 +159,7 @@ class Turns:
         self._ending.set()
         self._thread.join(5)
 
-    def _runs(self) -> list[Run]:
+    def _runs(self) -> list[StudioRun]:
         folders = [one for one in self.studio.iterdir() if (one / "runs").is_dir() and not one.is_symlink()]
         return [run for folder in folders for run in list_runs(folder)[-1:]]
 
@@ -171,14 +173,14 @@ class Turns:
                 begun = {one: at for one, at in begun.items() if one in waiting and now - at < LOADS}
                 free = self.most - len(begun) - sum(state == "running" for state in states.values())
                 for folder in [one for one in waiting if one not in begun][: max(0, free)]:
-                    children.append(Run(folder).start())
+                    children.append(StudioRun(folder).start())
                     begun[folder] = now
             children = [one for one in children if not _has_ended(one)]
 
 
 def supervise(folder: Path) -> None:
     """Run the command lines of a run, one after the other, and write how they ended."""
-    run = Run(folder)
+    run = StudioRun(folder)
     with (folder / "lock").open("w") as lock:
         if not _get(lock) or _read(folder / "ended.json") or (folder / "cancel").exists():
             return
@@ -188,7 +190,7 @@ def supervise(folder: Path) -> None:
         # What ends a run ends its whole group; the supervisor says so before it goes.
         signal.signal(signal.SIGTERM, lambda *_: _end(folder, "cancelled", started))
         with (folder / "log.txt").open("ab") as log:
-            for words in run.asked["commands"]:
+            for words in run.request["commands"]:
                 if _call(words, run.project, folder, log):
                     state = "failed"
                     break

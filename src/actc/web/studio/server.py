@@ -42,7 +42,7 @@ from actc.web.studio.project import (
     safe_name,
 )
 from actc.web.studio.recognise import SENTENCES, add_names, guess_role, look_at, pick_columns, write_sentence
-from actc.web.studio.runs import Run, Turns, add_run, list_runs
+from actc.web.studio.runs import RunQueue, StudioRun, add_run, list_runs
 from actc.web.studio.studio import AUDIT, PREFIX, OpenProject, OpenStudio, Studio, studio_of
 
 MOST_UPLOAD = bytes_told("ACTC_STUDIO_UPLOAD", "8GB") or 4 * 1024**3
@@ -174,7 +174,7 @@ def remove_file(project: OpenProject, file: Annotated[str, InPath(max_length=100
 def set_role(
     project: OpenProject, file: Annotated[str, InPath(max_length=1000)], role: Annotated[str, Body(embed=True)]
 ) -> dict[str, Any]:
-    """Say what a file is, where it was guessed wrongly."""
+    """Change the role of a file that was guessed wrongly."""
     project.path_of(file)
     add_names(project.with_file(file, role), file)
     return {"name": file, "role": role}
@@ -187,7 +187,7 @@ def choose_columns(
     picked: Annotated[dict[str, Annotated[int, Field(ge=0)]], Body()],
     header: Annotated[bool, Body()],
 ) -> dict[str, Any]:
-    """Say which columns of a table are head, relation and tail, and perhaps a score and a text."""
+    """Choose which columns of a table are head, relation and tail, and perhaps a score and a text."""
     project.path_of(file)
     if not {"head", "relation", "tail"} <= set(picked) <= {"head", "relation", "tail", "score", "source"}:
         raise OptionError("Choose a column each for head, relation and tail.")
@@ -198,7 +198,7 @@ def choose_columns(
 def set_sentence(
     project: OpenProject, relation: Annotated[str, Body()], template: Annotated[str, Body(max_length=500)]
 ) -> dict[str, str]:
-    """Say how people read the facts of a relation."""
+    """Change how people read the facts of a relation."""
     write_sentence(project, relation, template)
     add_names(project.with_file(SENTENCES, "names"), SENTENCES)
     return {"relation": relation}
@@ -219,7 +219,7 @@ def start_run(body: RunBody, project: OpenProject, studio: OpenStudio) -> dict[s
         return add_run(project.folder, body.what, commands, body.model_dump(include=WHERE)).describe()
 
 
-def _find_run(project: OpenProject, run: Annotated[int, InPath(ge=1, le=10**9)]) -> Run:
+def _find_run(project: OpenProject, run: Annotated[int, InPath(ge=1, le=10**9)]) -> StudioRun:
     for one in list_runs(project.folder):
         if one.id == run:
             return one
@@ -361,7 +361,7 @@ def create_studio(folder: Any, host: str = "127.0.0.1", address: str | None = No
 
     @contextlib.asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
-        with Turns(folder, os.cpu_count() or 1):
+        with RunQueue(folder, os.cpu_count() or 1):
             yield
         await to_thread.run_sync(studio.close)
 

@@ -43,7 +43,7 @@ class Served:
     app: ASGIApp
     version: tuple[int, int]
     ending: ExitStack
-    asked: float
+    last_request: float
 
 
 class Studio:
@@ -88,7 +88,7 @@ class Studio:
         await served.app({**scope, "root_path": PREFIX + key}, receive, send)
 
     def _admits(self, key: str, path: str, request: Request) -> bool:
-        """Say whether a request has a secret of a session's; no planner is started to find out."""
+        """Return True if a request has a secret of a session's; no planner is started to find out."""
         try:
             folder = self.session_folder(key)
             links, opened = Links.of(folder), self._open.get(key)
@@ -125,12 +125,12 @@ class Studio:
                 ending.callback(session.close)
                 chosen = {name: getattr(options, name) for name in ("title", "guidelines")}  # since the session began
                 session.change({name: text for name, text in chosen.items() if getattr(session.settings, name) != text})
-                ending.enter_context(planning(folder, lambda sentence: None))  # the owner's page tells of trouble
+                ending.enter_context(planning(folder, lambda sentence: None))  # the owner's page shows trouble
                 tab = "people" if key.endswith(AUDIT) else "decide"
                 back = f"project/{key.removesuffix(AUDIT)}#{tab}"
                 app = create_app(session, self.host, PREFIX + key, back, self.address)
                 self._open[key] = Served(session, app, version, ending, now)
-            self._open[key].asked = now
+            self._open[key].last_request = now
             return self._open[key]
 
     def describe(self, key: str) -> dict[str, Any]:
@@ -170,8 +170,8 @@ class Studio:
 
     def _idle(self, key: str, now: float) -> list[str]:
         """Return the sessions that nobody asked for of late, or longer than for any of the many others."""
-        others = sorted((one for one in self._open if one != key), key=lambda one: -self._open[one].asked)
-        return [one for k, one in enumerate(others) if now - self._open[one].asked > IDLE or k >= MOST_OPEN - 1]
+        others = sorted((one for one in self._open if one != key), key=lambda one: -self._open[one].last_request)
+        return [one for k, one in enumerate(others) if now - self._open[one].last_request > IDLE or k >= MOST_OPEN - 1]
 
     def _close(self, key: str) -> None:
         self._open.pop(key).ending.close()
