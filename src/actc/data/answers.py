@@ -21,7 +21,7 @@ from actc.errors import RowError, TableError
 
 SELECTIONS = ("list", "random", "check", "gain", "given")
 """How a triple was selected: drawn from a list that is tested; drawn from the whole pool; drawn from what would be
-accepted, or from the rest; where an answer teaches most; nobody knows.
+accepted, or from the rest; where an answer is worth most; nobody knows.
 """
 PROVENANCE = ("selection", "sampling_frame", "inclusion_probability", "frame_size", "who", "when", "round")
 """The columns that say how an answer came about, in files and frames."""
@@ -34,8 +34,8 @@ UNUSED = (
 )
 """Why an answer is not used, and why several are not, in the order in which it is looked for."""
 OTHER_POOL = (
-    "They were drawn from other candidates than these: they teach what is true, and prove nothing of how good the "
-    "decisions are."
+    "They were drawn from other candidates than these: the method is fitted with them, but estimates and guarantees "
+    "do not rest on them."
 )
 
 
@@ -97,7 +97,7 @@ class Provenance:
         return np.asarray(np.isfinite(self.inclusion_probability))
 
     def without_inclusion_probability(self) -> Self:
-        """Return the same as what teaches and proves nothing: the set that it was drawn from is another."""
+        """Return the same without what estimates rest on: it was drawn from another set."""
         return replace(self, inclusion_probability=np.nan, round=0.0, frame_size=0.0)
 
     def drawn_from(self, count: int) -> Self:
@@ -235,7 +235,7 @@ class Picks(Provenance):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Answers(Provenance):
-    """Answers by triple, whichever pool they were asked from: people's, a file's, or judges'.
+    """Answers by triple, whichever pool they are about: people's, a file's, or judges'.
 
     Parameters
     ----------
@@ -351,10 +351,10 @@ class Answers(Provenance):
         judges = judges or "judge" in layout.position
         require(layout, (*TRIPLE, "judge" if judges else "label"))
         with rows_named_by(layout):
-            found = cls.from_frame(read_texts(layout, TRIPLE))
-            if not len(found):
+            answers = cls.from_frame(read_texts(layout, TRIPLE))
+            if not len(answers):
                 raise TableError("no answer has a label: put 1 (true) or 0 (false) into the column label.")
-            return found
+            return answers
 
     def write(self, path: str | Path) -> None:
         """Write a table of answers; what :meth:`read` reads."""
@@ -377,7 +377,7 @@ class Answers(Provenance):
         return super(Answers, self.take(~more.triples.contains(self.triples))).plus(more)
 
     def on(self, pool: Triples) -> Annotations:
-        """Return the answers that are about triples of a pool, with their rows; draws from another pool only teach."""
+        """Return the answers about triples of a pool, with their rows; draws from another pool serve the fit alone."""
         rows, other = self.places(pool)
         changed = {
             "inclusion_probability": np.where(other, np.nan, self.inclusion_probability),
@@ -398,7 +398,7 @@ class Answers(Provenance):
         return rows, other | bool((self.has_inclusion_probability & ~other & (rows < 0)).any())
 
     def describe_use(self, pool: Triples, graph: Triples | None = None, source: str | Path = "answers") -> list[str]:
-        """Return why answers are not used, or prove nothing; none where every one is used as it was given.
+        """Return why answers are not used, or are used to fit alone; nothing where every one is used as it is.
 
         Answers of which none is about a triple of the pool are refused.
         """
@@ -430,8 +430,8 @@ class Answers(Provenance):
         facts = np.zeros(len(others), dtype=np.bool_) if graph is None else graph.contains(others)
         strange = ~facts
         for names in (pool, *([] if graph is None else [graph])):
-            found = others.recoded(names.entity_names, names.relation_names)
-            strange &= (found.heads < 0) | (found.relations < 0) | (found.tails < 0)
+            coded = others.recoded(names.entity_names, names.relation_names)
+            strange &= (coded.heads < 0) | (coded.relations < 0) | (coded.tails < 0)
         counts = zip((facts, strange, ~facts & ~strange), UNUSED, strict=True)
         return ", ".join(f"{n.sum():,} {one if n.sum() == 1 else several}" for n, (one, several) in counts if n.any())
 
@@ -466,12 +466,12 @@ def _as_label(row: int, cell: Any) -> float:
 
 def _as_probabilities(column: Any) -> FloatArray:
     """Return probabilities; NaN where a cell is empty."""
-    found = _cells("probability", column)
-    wrong = np.flatnonzero(~(np.isnan(found) | ((found >= 0) & (found <= 1))))
+    p = _cells("probability", column)
+    wrong = np.flatnonzero(~(np.isnan(p) | ((p >= 0) & (p <= 1))))
     if wrong.size:
         cell = as_list(column)[wrong[0]]
         raise RowError(int(wrong[0]), f"the probability is {cell!r}; write a number from 0 to 1, or nothing.")
-    return found
+    return p
 
 
 def _cells(name: str, column: Any) -> NDArray[Any]:

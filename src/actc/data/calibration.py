@@ -83,7 +83,7 @@ class Sources:
     graph : Path, optional
         The facts that candidates may contradict, where there are constraints.
     picks : {"unknown", "random"}
-        How the judged triples were picked: as far as the labels show, or at random, as the user says.
+        How the judged triples were picked: as far as the labels show, or at random by the user's word.
     """
 
     scores: Path | None = None
@@ -154,15 +154,15 @@ class Calibration:
         person, oracle, judges, or the method, where judges spoke and did not turn its decision round; the probability
         is 1 or 0 for a person's answer, NaN where nobody knows.
     holdout : tuple of float
-        Draws of the accepted precision by facts that were held out of the graph, where nobody answered.
+        Draws of the accepted precision by a holdout of the graph, where nobody answered.
     constraints : Constraints
         What cannot be true together.
     answers_needed : dict, optional
         About how many more answers a guarantee of each precision needs, where no list has passed; None out of reach.
     accepted_precision : list of float, optional
-        Lowest, middle and highest of the precision of what is accepted of the candidates that thresholds were found on.
+        Lowest, middle and highest of the precision of what is accepted among the candidates of the fit.
     actc_version, created : str
-        Which version of actc found the thresholds, and when.
+        Which version of actc wrote the thresholds, and when.
     """
 
     thresholds: Thresholds

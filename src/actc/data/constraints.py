@@ -93,8 +93,8 @@ def lower_share(cases: int, share: float) -> float:
     """Return the lower bound of a share by its cases: the quantile ``DOUBT`` of a Beta posterior, uniform before."""
     from scipy.special import betaincinv
 
-    kept = round(cases * share) if cases else 0
-    return float(betaincinv(kept + 1, cases - kept + 1, DOUBT))
+    fitting = round(cases * share) if cases else 0
+    return float(betaincinv(fitting + 1, cases - fitting + 1, DOUBT))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,13 +184,13 @@ class Constraints:
                 raise FileError(
                     f"{path}: the column {missing[0]!r} is missing; `actc constraints` writes such a table."
                 )
-            found = []
+            each = []
             for row in reader:
                 try:
-                    found.append(_typed({name: row[name] or "" for name in COLUMNS if row.get(name) is not None}))
+                    each.append(_typed({name: row[name] or "" for name in COLUMNS if row.get(name) is not None}))
                 except ValueError as error:
                     raise FileError(f"{path}, line {reader.line_num}: {error}") from None
-        return cls(tuple(found))
+        return cls(tuple(each))
 
 
 def _typed(row: dict[str, Any]) -> Constraint:

@@ -112,10 +112,10 @@ def tabulate_curves(
         scores = np.tile(np.linspace(low, high, KNOTS), len(part))
         nothing = np.zeros(len(relations), dtype=np.int64)
         own = Vocabulary(names[start : start + len(part)])
-        found = probability(ScoredTriples(nothing, relations, nothing, entities, own, scores=scores))
-        if found is None:
+        p = probability(ScoredTriples(nothing, relations, nothing, entities, own, scores=scores))
+        if p is None:
             return None
-        part[:] = found.reshape(part.shape)
+        part[:] = p.reshape(part.shape)
     return Curves(pool.relation_names, low, high, result)
 
 

@@ -255,8 +255,8 @@ def clear_leftovers(folder: Path, name: str | None = None) -> None:
 
 def _is_own_folder(place: Path) -> bool:
     """Return True for a folder of this user's: anybody may put a link, or a folder with links in it, into /tmp."""
-    found = place.lstat()
-    return stat.S_ISDIR(found.st_mode) and (not hasattr(os, "geteuid") or found.st_uid == os.geteuid())
+    status = place.lstat()
+    return stat.S_ISDIR(status.st_mode) and (not hasattr(os, "geteuid") or status.st_uid == os.geteuid())
 
 
 def open_lock(path: Path) -> IO[str]:

@@ -87,7 +87,7 @@ class Layout:
             return f"read_parquet({path})"
         columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(self.width))
         zipped = {path.suffix.lower() == ".gz" for path in paths}
-        # Said, not found out: DuckDB does not see the ending of a name with a ? in it.
+        # Given, not detected: DuckDB does not see the ending of a name with a ? in it.
         compression = "auto" if len(zipped) == 2 else "gzip" if True in zipped else "none"
         quoting = "quote='\"', escape='\"'" if self.quoted else "quote='', escape=''"
         return (
@@ -145,10 +145,10 @@ def read_scored(path: str | Path) -> tuple[ScoredTriples, BoolArray | None]:
         codes = _read_codes(connection)
     probabilities = layout.score_name == "probability" and are_probabilities(scores)
     table = ScoredTriples(*codes[:3], *map(Vocabulary, codes[3:]), scores=scores, probabilities=probabilities)
-    kept = _first_of_equal_rows(table, labels)
-    if len(kept) < len(table):
-        LOG.warning("%s: %d rows are there again, score and all; each is kept once.", path, len(table) - len(kept))
-        table, labels = table.take(kept), None if labels is None else labels[kept]
+    rows_kept = _first_of_equal_rows(table, labels)
+    if len(rows_kept) < len(table):
+        LOG.warning("%s: %d rows are there again, score and all; each is kept once.", path, len(table) - len(rows_kept))
+        table, labels = table.take(rows_kept), None if labels is None else labels[rows_kept]
     if labels is None and "source" in with_columns(layout, ("source",)).position:
         best = np.lexsort((-table.scores, table.keys))  # of a triple that several texts have, the highest score
         first = np.append(True, np.diff(table.keys[best]) != 0)
@@ -156,8 +156,8 @@ def read_scored(path: str | Path) -> tuple[ScoredTriples, BoolArray | None]:
             LOG.warning("%s: %d triples are in several texts; each is kept once, with its highest score.", path,
                         len(table) - first.sum())  # fmt: skip
             rows = np.sort(best[first])
-            table, kept = table.take(rows), kept[rows]
-    with rows_named_by(layout, kept):
+            table, rows_kept = table.take(rows), rows_kept[rows]
+    with rows_named_by(layout, rows_kept):
         table.check()
     return table, labels
 
@@ -177,9 +177,9 @@ def read_texts(layout: Layout, needed: Sequence[str]) -> dict[str, NDArray[np.ob
     """Return the known columns of a file as text, None where a cell is empty; those that are needed have no such."""
     more = [name for name in layout.position if name not in needed]
     with _loaded(layout, needed, more) as connection:
-        found = connection.execute("SELECT * EXCLUDE (row) FROM loaded ORDER BY row").fetchnumpy()
-    texts = {name: np.ma.getdata(cells).astype(object) for name, cells in found.items()}
-    for name, cells in found.items():
+        columns = connection.execute("SELECT * EXCLUDE (row) FROM loaded ORDER BY row").fetchnumpy()
+    texts = {name: np.ma.getdata(cells).astype(object) for name, cells in columns.items()}
+    for name, cells in columns.items():
         texts[name][np.ma.getmaskarray(cells)] = None
     return texts
 
@@ -189,9 +189,9 @@ def read_triples(path: str | Path) -> Iterator[tuple[str, str, str]]:
     layout = find_layout(path)
     require(layout, TRIPLE)
     with open_reader(layout.path) as connection:
-        found, number = connection.execute(f"SELECT {layout.texts(TRIPLE)} FROM {layout.source}"), 0
-        while rows := found.fetchmany(50_000):
-            for row in rows:
+        rows, number = connection.execute(f"SELECT {layout.texts(TRIPLE)} FROM {layout.source}"), 0
+        while batch := rows.fetchmany(50_000):
+            for row in batch:
                 if None in row:
                     raise FileError(f"{layout.where(number)}: a head, relation or tail is missing.")
                 number += 1
@@ -205,8 +205,8 @@ def read_listed(path: Path) -> Triples:
     layout = find_layout(path)
     require(layout, TRIPLE)
     with open_reader(path) as connection:
-        found = connection.execute(f"SELECT {layout.texts(TRIPLE)} FROM {layout.source}").fetchnumpy()
-    return encode_columns(*(np.ma.getdata(found[name]) for name in TRIPLE))
+        columns = connection.execute(f"SELECT {layout.texts(TRIPLE)} FROM {layout.source}").fetchnumpy()
+    return encode_columns(*(np.ma.getdata(columns[name]) for name in TRIPLE))
 
 
 def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:
@@ -475,9 +475,9 @@ def require(layout: Layout, names: Sequence[str]) -> None:
             "write it as a column."
         )
     if layout.has_header:
-        found = ", ".join(layout.position) or "none of the known ones"
+        known = ", ".join(layout.position) or "none of the known ones"
         others = f"; not known: {', '.join(layout.others[:5])}" if layout.others else ""
-        raise FileError(f"{layout.path}, line 1: the column {missing[0]!r} is missing (found: {found}{others}).")
+        raise FileError(f"{layout.path}, line 1: the column {missing[0]!r} is missing (found: {known}{others}).")
     raise FileError(
         f"{layout.path}, line 1: {layout.width} columns were found, but {len(names)} are needed ({', '.join(names)}), "
         f"separated by {COMMAS.get(str(layout.delimiter), 'tabs')}."
@@ -570,11 +570,11 @@ def first_line(path: Path) -> str:
 def _known(path: Path, names: Sequence[str]) -> dict[str, str]:
     """Return a file's own names of the columns that are known here; none for the relation of edges without one."""
     called = call_columns(names)
-    found = {name: called[name] for name in COLUMNS if name in called}
-    if {"source", "target"} <= called.keys() and "relation" not in found:
+    columns = {name: called[name] for name in COLUMNS if name in called}
+    if {"source", "target"} <= called.keys() and "relation" not in columns:
         LOG.warning("%s: there is no column for the relation; every fact is taken as %s.", path, RELATED)
-        found["relation"] = ""
-    return found
+        columns["relation"] = ""
+    return columns
 
 
 def _json_names(path: Path) -> list[str]:
@@ -625,13 +625,13 @@ def with_columns(layout: Layout, names: Iterable[str]) -> Layout:
     """Return a layout that knows further columns, those of these names that the file has; none without a header."""
     if layout.delimiter is None:
         own = layout.names or tuple(parquet_types(layout.path))
-        found: dict[str, int | str] = {name.lower(): name for name in own}
+        places: dict[str, int | str] = {name.lower(): name for name in own}
     else:
         cells = layout.cells() if layout.has_header else []
-        found = {cell.strip().lower(): place for place, cell in enumerate(cells)}
-    free = (name for name in TEXTS if name in found and found[name] not in layout.position.values())
+        places = {cell.strip().lower(): place for place, cell in enumerate(cells)}
+    free = (name for name in TEXTS if name in places and places[name] not in layout.position.values())
     text = next(free, None)
-    known = {**found, "source": "" if text is None else found[text]}
+    known = {**places, "source": "" if text is None else places[text]}
     further = {name: known[name] for name in names if known.get(name, "") != ""}
     return replace(layout, position={**layout.position, **further})
 

@@ -84,8 +84,8 @@ def read_frame(frame: Any, names: Sequence[str]) -> list[Any]:
     if missing:
         listed = ", ".join(dict.fromkeys(map(str, called.values()))) or "none"
         raise TableError(f"The column {missing[0]!r} is missing (found: {listed}); rename yours.")
-    found = _take(frame, [called[name] for name in names])
-    pairs = zip(names, found, strict=True)
+    columns = _take(frame, [called[name] for name in names])
+    pairs = zip(names, columns, strict=True)
     return [list(map(str, as_list(one))) if name in IDS and are_integers(one) else one for name, one in pairs]
 
 
@@ -164,19 +164,19 @@ def are_integers(column: Any) -> bool:
 
 def _columns_called(frame: Any) -> dict[str, Any]:
     """Return the frame's own name of each column, by what the column is called here."""
-    found = _column_names(frame)
-    if found is None:
+    names = _column_names(frame)
+    if names is None:
         raise TableError(
             f"A {type(frame).__name__} is no table with columns; give a pandas or polars DataFrame, an Arrow table, a "
             "DuckDB relation or a dict of columns."
         )
-    return call_columns(found)
+    return call_columns(names)
 
 
-def call_columns(found: Iterable[Any]) -> dict[str, Any]:
+def call_columns(names: Iterable[Any]) -> dict[str, Any]:
     """Return the own name of each column by what it is called here; "score" is the score, whatever else there is."""
     called: dict[str, Any] = {}
-    for name in found:
+    for name in names:
         # Neo4j writes :START_ID(Person), spreadsheets "Head Label".
         called.setdefault(re.sub(r"\(.*\)$", "", str(name).strip().lower()).strip().replace(" ", "_"), name)
     for other, name in ALIASES.items():

@@ -54,16 +54,16 @@ class Candidates:
 
 def find_candidates(paths: Sequence[str | Path], columns: Sequence[str] = COLUMNS) -> Candidates:
     """Find the parts behind files and folders, and refuse parts that differ in layout or lack a column."""
-    found = tuple(part for path in paths for part in _parts_of(Path(path)))
-    if not found:
+    parts = tuple(part for path in paths for part in _parts_of(Path(path)))
+    if not parts:
         raise OptionError("There is no file of candidates; give at least one file or folder.")
-    first = find_layout(found[0], order=COLUMNS)
+    first = find_layout(parts[0], order=COLUMNS)
     require(first, columns)
     if first.path.suffix.lower() == ".parquet":
-        _compare_parquet(found, first, columns)
+        _compare_parquet(parts, first, columns)
     else:
-        _compare_text(found, first)
-    return Candidates(found, first)
+        _compare_text(parts, first)
+    return Candidates(parts, first)
 
 
 def count_candidates(candidates: Candidates) -> int:
@@ -123,14 +123,14 @@ def read_sample(path: str | Path, labelled: Triples | None = None, seed: int = 0
         query = f"SELECT {columns} FROM ({scored}) WHERE {chosen} ORDER BY row"
         connection.execute(f"COPY ({query}) TO {quote(str(sample))} (FORMAT parquet)")
         try:
-            found = read_scored(sample)[0]
+            sampled = read_scored(sample)[0]
         except FileError as error:
             raise FileError(str(error).replace(str(sample), f"a sample of {path}")) from None
     LOG.warning(
         "%s: of its %s candidates a random sample of %s is used; `actc decide` applies thresholds to all of them.",
-        path, f"{total:,}", f"{len(found):,}",
+        path, f"{total:,}", f"{len(sampled):,}",
     )  # fmt: skip
-    return found
+    return sampled
 
 
 def _query(candidates: Candidates, sql: str) -> list[tuple[Any, ...]]:

@@ -227,7 +227,7 @@ class Triples:
 
     @cached_property
     def _by_key(self) -> IntArray:
-        # Stable, so that of equal triples the first is found.
+        # Stable, so that of equal triples the first is taken.
         return np.argsort(self.keys, kind="stable")
 
     def rows_of(self, others: Triples) -> IntArray:
@@ -355,10 +355,10 @@ class ScoredTriples(Triples):
         if not len(named):
             raise TableError("There is no triple in the table.")
         codes = (named.heads, named.relations, named.tails)
-        found = cls.from_codes(*codes, values, named.entity_names, named.relation_names)
+        scored = cls.from_codes(*codes, values, named.entity_names, named.relation_names)
         if probabilities and not are_probabilities(values):
             raise TableError("A probability must be within 0 and 1; leave out probabilities=True for other scores.")
-        return replace(found, probabilities=probabilities)
+        return replace(scored, probabilities=probabilities)
 
     @classmethod
     def from_frame(cls, frame: Any) -> Self:
@@ -372,9 +372,9 @@ class ScoredTriples(Triples):
             probabilities. Other columns are kept beside them, but those of a frame that is not in memory.
         """
         names = ("head", "relation", "tail", "score")
-        found = cls.from_columns(*read_frame(frame, names))
-        probabilities = has_probabilities(frame) and are_probabilities(found.scores)
-        return replace(found, probabilities=probabilities, further=read_further(frame, names))
+        scored = cls.from_columns(*read_frame(frame, names))
+        probabilities = has_probabilities(frame) and are_probabilities(scored.scores)
+        return replace(scored, probabilities=probabilities, further=read_further(frame, names))
 
     @classmethod
     def from_codes(
@@ -498,7 +498,7 @@ class Thresholds:
     Parameters
     ----------
     relation_names : tuple of str
-        The relations of the pool the thresholds were found on, sorted.
+        The relations of the pool the thresholds were fitted on, sorted.
     cuts : float array of shape (R,)
         One cut per relation, in units of the score; may be infinite (nothing, or everything, is accepted).
     default : float
@@ -534,7 +534,7 @@ class Thresholds:
         lower: FloatArray | None = None,
         upper: FloatArray | None = None,
     ) -> Self:
-        """Take the cuts found on a pool from answers on some rows, each of shape (R + 1,) with the default last."""
+        """Take the cuts of a pool from answers on some rows, each of shape (R + 1,) with the default last."""
         own = cuts[:-1] != cuts[-1]  # some methods differ between relations before anybody judged them
         own[pool.relations[answered]] = True
         low, high = (None if bound is None else bound[:-1] for bound in (lower, upper))

@@ -23,7 +23,7 @@ from actc.methods.named import describe_options, find_method, finds_cuts, warn_o
 
 LOG = logging.getLogger("actc")
 PICKS = ("unknown", "random")
-"""How judged triples were picked: as far as the answers tell, or by a random draw, as the user says."""
+"""How judged triples were picked: as far as the answers show, or by a random draw, by the user's word."""
 PathLike = str | Path
 
 
@@ -46,16 +46,16 @@ def calibrate(
     ----------
     scores : path or ScoredTriples
         The candidates: head, relation, tail, score; a file, a folder of parts, or a table. Of more than a million in
-        files a random sample is used, and those with labels; the logger ``actc`` says so.
+        files a random sample is used, and those with labels; the logger ``actc`` reports it.
     labels : path or Answers, optional
         Judged triples: head, relation, tail, label (1 or 0), for some of the candidates. Those that are no candidates
-        any more are left out; the logger ``actc`` says how many, and why.
+        any more are left out; the logger ``actc`` reports how many, and why.
     method : str
         A name in ``METHODS``, with options if wanted.
     known : path or ScoredTriples, optional
         Scored triples that the graph holds already.
     picks : {"unknown", "random"}
-        How the labelled triples were picked: as far as the labels tell (the columns selection, sampling_frame and
+        How the labelled triples were picked: as far as the labels show (the columns selection, sampling_frame and
         inclusion_probability, which every export has), or, in your own name, by a plain random draw from the
         candidates: then half of the labels find the list, and the other half test it.
     precision, confidence : float, optional
@@ -72,8 +72,8 @@ def calibrate(
     --------
     >>> import actc
     >>> pool = actc.ScoredTriples.from_columns("abcd", "rrrr", "wxyz", [0.1, 0.4, 0.6, 0.9])
-    >>> found = actc.calibrate(pool, actc.Answers.of(pool, [1, 2], [False, True]), method="localopt-acc")
-    >>> found.thresholds.decide(pool).tolist()
+    >>> calibration = actc.calibrate(pool, actc.Answers.of(pool, [1, 2], [False, True]), method="localopt-acc")
+    >>> calibration.thresholds.decide(pool).tolist()
     [False, False, True, True]
     """
     find_method(method)  # refuses one that does not exist, before anything else is looked at
@@ -124,8 +124,8 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
     pool = read_sample(sources.scores, answers.triples)
     if pool.relation_names != thresholds.relation_names:
         raise FileError(f"{sources.scores}: its relations are not those of {path}; calibrate again.")
-    kept = calibration.guarantee
-    target = None if kept is None else TargetPrecision(kept.precision, kept.confidence)
+    guarantee = calibration.guarantee
+    target = None if guarantee is None else TargetPrecision(guarantee.precision, guarantee.confidence)
     annotations = _annotate(pool, answers, sources.picks, target)
     candidates = pool if sources.candidates is None else read_scored(sources.candidates)[0]
     case = Case(pool, annotations, known, calibration.method, candidates=candidates)
@@ -173,7 +173,7 @@ def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: 
 
 
 def describe_calibration(case: Case, sources: Sources) -> Calibration:
-    """Put together all that thresholds.json says of a case; ``sources`` are what a report can go back to."""
+    """Return all that thresholds.json has about a case; ``sources`` are what a report can go back to."""
     alone, accepted = case.alone, (case.decisions if case.candidates is case.pool else case.decide(case.pool)).accepted
     squash, judged = case.fit.squash, alone.by != "method"
     if case.judge_adjusted is not None:  # answers of judges count, whether they changed the decision or not

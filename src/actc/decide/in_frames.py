@@ -70,7 +70,7 @@ def pick_triples(
     judges : data frame, optional
         What machines answered, as :func:`accept_triples` takes it.
     precision, confidence : float
-        Draw from the list that is tested for this precision, with this confidence. Let some answers teach first, ten
+        Draw from the list that is tested for this precision, with this confidence. Fit on some answers first, ten
         or so; then draw, and give all answers to :func:`accept_triples`.
     method, known, graph
         As in :func:`accept_triples`.
@@ -172,15 +172,21 @@ def _open_case(
     triples = _as_pool(pool, needs_score=judges is None and not reads_evidence)
     if facts is not None and reads_evidence:
         triples = _weigh_evidence(triples, facts)
-    judged = _as_answers(triples, answers)
+    annotations = Annotations() if answers is None else _read_answers(triples, answers, "answers").on(triples)
     warn_of_scores(find_method(name), triples)
-    heard = JudgeAnswers.none() if judges is None else JudgeAnswers.on(triples, _as_judges(triples, judges))
+    judged = JudgeAnswers.none()
+    if judges is not None:
+        if not isinstance(judges, Answers):
+            read_frame(judges, (*IDS, "judge"))  # refused without
+        judged = JudgeAnswers.on(triples, _read_answers(triples, judges, "judges' answers"))
     target = None if precision is None else TargetPrecision(precision, confidence)
-    return Case(triples, judged, known, name, heard, target, constraints=constraints or Constraints(), facts=facts)
+    return Case(
+        triples, annotations, known, name, judged, target, constraints=constraints or Constraints(), facts=facts
+    )
 
 
 def _weigh_evidence(triples: ScoredTriples, graph: Graph) -> ScoredTriples:
-    """Return candidates whose scores are their log-odds by the graph's evidence; some of its facts teach."""
+    """Return candidates whose scores are their log-odds by the graph's evidence; its own facts weigh the evidence."""
     if set(graph.entity_names).isdisjoint(triples.entity_names):
         raise TableError("The graph and the pool have no entity in common; are they about the same things?")
     scored = score_evidence(graph, triples, TrainingSet.from_graph(graph, triples))
@@ -209,23 +215,14 @@ def _as_pool(pool: Any, needs_score: bool) -> ScoredTriples:
     return replace(triples, further=read_further(pool, IDS))
 
 
-def _as_judges(triples: ScoredTriples, judges: Any) -> Answers:
-    """Read judges' answers, which say who the judge is."""
-    if not isinstance(judges, Answers):
-        read_frame(judges, (*IDS, "judge"))  # refused without
-    found = judges if isinstance(judges, Answers) else Answers.from_frame(judges)
-    for note in found.describe_use(triples, source="judges"):
-        LOG.warning(note)
-    return found
-
-
-def _as_answers(triples: ScoredTriples, answers: Any) -> Annotations:
+def _read_answers(pool: ScoredTriples, given: Any, source: str) -> Answers:
     """Read answers; refuse a frame in which nobody has answered anything, such as the questions as they were picked."""
-    if answers is None:
-        return Annotations()
-    found = answers if isinstance(answers, Answers) else Answers.from_frame(answers)
-    if not len(found) and not isinstance(answers, Answers) and len(read_ids(answers)[0]):
-        raise TableError("No answer has a label: put 1 (true) or 0 (false) into the column label, or give no answers.")
-    for note in found.describe_use(triples):
+    if isinstance(given, Answers):
+        answers = given
+    else:
+        answers = Answers.from_frame(given)
+        if not len(answers) and len(read_ids(given)[0]):
+            raise TableError(f"None of the {source} has a label: put 1 (true) or 0 (false) into the column label.")
+    for note in answers.describe_use(pool, source=source):
         LOG.warning(note)
-    return found.on(triples)
+    return answers
