@@ -115,7 +115,9 @@ def _describe(run: Run, to: str, removed: dict[str, Any], remove: bool) -> list[
         lines.append(f"{len(run.removed):,} facts that were taken out stay in the store; --remove takes them out.")
     nameless = run.facts.nameless + run.removed.nameless
     if nameless:
-        lines.append(f"{nameless:,} facts have a part that no update can name (such as a blank node): left out.")
+        lines.append(
+            f"{nameless:,} facts have an end that no update can name, a blank node or a text with an escape: left out."
+        )
     return lines
 
 
@@ -132,7 +134,7 @@ def _publish_to_file(run: Run, path: Path, write: bool) -> Published:
         if quads:
             with write_beside(path) as temporary, temporary.open("w", encoding="utf-8") as file:
                 for graph, texts in ((run.iri, run.fact_lines()), (run.about, run.about_lines())):
-                    file.writelines(f"{line[:-2]} <{graph}> .\n" for text in texts for line in text.split("\n") if line)
+                    file.writelines(f"{line[:-2]} <{graph}> .\n" for text in texts for line in text.splitlines())
         else:
             write_graph(path, run.facts.names, run.base, extras)
     return Published(run.iri, tuple(lines))

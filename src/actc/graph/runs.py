@@ -37,9 +37,6 @@ DATE, INTEGER = f"{XSD}date", f"{XSD}integer"
 REMOVED_FROM = f"{VOCABULARY}removedFrom"
 DEFAULT_GRAPH = f"{VOCABULARY}defaultGraph"
 GENID = r"<?https?://[^/]*/\.well-known/genid/.*"
-NO_IRI = "\x80-\x9f\u2028\u2029\ue000-\uf8ff\ufdd0-\ufdef\ufff0-\uffff\U000e0000-\U0010ffff"
-NAMELESS = re.compile(rf"{BLANK}|{GENID}|(?s:.*\\[uU].*|[^\"].*[{NO_IRI}].*|[{NO_IRI}].*)")
-"""Blank nodes; an escape, of which SPARQL lets a server make any character before it parses; what no IRI may hold."""
 Columns = Mapping[str, Any]
 
 
@@ -50,7 +47,8 @@ class Decided:
     terms: Columns  # shape (N,); head, relation and tail as N-Triples writes them
     names: Graph  # the same as names
     extras: Columns = field(default_factory=dict)  # shape (N,); probability, method, date, reasons and the like
-    # how many facts were left out because no update can name a part of them, see ``NAMELESS``
+    # how many facts were left out because no update can name one of their ends: a blank node, or a text that a store
+    # may take for an escape
     nameless: int = 0
 
     @classmethod
@@ -60,11 +58,10 @@ class Decided:
             nothing = Graph.from_columns([], [], [])
             return cls(nothing.columns(), nothing)
         graph = read_graph(path)
-        entities, relations = (
-            np.array([NAMELESS.fullmatch(name) is not None for name in names], dtype=np.bool_)
-            for names in (graph.entity_names, graph.relation_names)
-        )
-        kept = np.flatnonzero(~(entities[graph.heads] | relations[graph.relations] | entities[graph.tails]))
+        # Of an escape SPARQL lets a server make any character before it parses.
+        odd = re.compile(rf"{BLANK}|{GENID}|(?s:.*\\[uU].*)")
+        nameless = np.array([odd.fullmatch(name) is not None for name in graph.entity_names], dtype=np.bool_)
+        kept = np.flatnonzero(~(nameless[graph.heads] | nameless[graph.tails]))
         whole = cls(term_columns(graph, as_bases(base)), graph, read_extras(path, graph))
         return replace(whole.take(kept), nameless=len(graph) - len(kept))
 
