@@ -4,6 +4,7 @@ import csv
 import os
 import random
 
+import numpy as np
 import pytest
 
 from actc.bench.cells import Cell
@@ -11,6 +12,7 @@ from actc.bench.plans import draw_orders
 from actc.bench.rows import COLUMNS, Row, write_rows
 from actc.bench.runs import ENVIRONMENT, run_everywhere, run_experiment
 from actc.errors import ChoiceError, OptionError
+from actc.methods.select_triples import SELECTORS, Selector
 from tests.conftest import make_pool
 
 
@@ -73,6 +75,19 @@ def test_scores_outside_zero_to_one_are_squashed_for_the_paper_s_methods_only_on
     squashed = run_experiment([raw], ["globalopt-f1"], [10], repeats=3)
     left_alone = run_experiment([raw], ["globalopt-f1"], [10], repeats=3, squash=False)
     assert without_time(squashed) != without_time(left_alone)
+
+
+def test_a_selector_gets_the_same_questions_whatever_the_budgets(cell, monkeypatch):
+    calls = []
+
+    def ask(pool, annotations, count, random, estimate):
+        calls.append((len(annotations), count))
+        return np.setdiff1d(np.arange(len(pool)), annotations.rows)[:count]
+
+    monkeypatch.setitem(SELECTORS, "mine", Selector(ask, is_random=False))
+    few, many = (run_experiment([cell], ["localopt-acc:selector=mine"], budgets) for budgets in ([30], [1, 3, 30]))
+    assert calls == 2 * [(0, 1), (1, 1), (2, 3), (5, 5), (10, 10), (20, 30)]
+    assert without_time(few) == [row for row in without_time(many) if row.budget == 30]
 
 
 def test_a_budget_larger_than_the_pool_is_refused(cell):

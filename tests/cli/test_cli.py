@@ -90,6 +90,20 @@ def test_methods_are_listed():
     assert actc("methods", "--quiet").stdout == ""
 
 
+def test_the_options_of_a_method_are_described():
+    shown = " ".join(actc("methods", "actc-lr-dens:n=50").stdout.split())
+    assert "n 50 The smallest decision set" in shown
+    assert "selector nearest-mean" in shown
+
+
+def test_bench_reads_the_checkout_s_arrays_and_shows_whole_names_and_standard_errors():
+    name = "actc-lr-rndm:n=50,soft=true,estimate_all=true"
+    words = ["--method", name, "--budget", "1,2", "--repeats", "2", "--jobs", "1"]
+    shown = actc("bench", Path(__file__).parents[2] / "benchmarks" / "scores" / "codex-s" / "complex", *words).stdout
+    assert name in shown
+    assert "± standard error" in shown
+
+
 def test_bench_writes_tidy_rows_and_prints_means(folder, tmp_path):
     out = tmp_path / "rows.csv"
     words = ["--method", "actc-lr-rndm:n=20,soft=true,localopt-acc", "--budget", "1,5", "--repeats", 3, "--jobs", 1]
