@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import actc
 from actc.cli.main import commands
-from actc.complete.plan import options_of
+from actc.complete.config import options_of
 from actc.data.calibration import Calibration
 from actc.data.files import write_scored, write_triples
 from actc.errors import ActcError

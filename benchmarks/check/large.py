@@ -15,8 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.complete.check_ask import find_doubtful
-from actc.complete.check_doubt import doubt_facts
+from actc.complete.doubt import doubt_facts
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "evidence"))
 from synthetic import draw_triples
@@ -45,7 +44,7 @@ def run_size(size: int) -> None:
     """Check one graph, and print its row."""
     graph = draw_triples(np.random.default_rng(0), size, max(size // 10, 1000))
     started, used = time.perf_counter(), time.process_time()
-    find_doubtful(doubt_facts(graph))
+    doubt_facts(graph)
     wall, cpu = time.perf_counter() - started, time.process_time() - used
     print(len(graph), round(wall, 1), round(cpu, 1), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 

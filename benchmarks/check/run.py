@@ -24,8 +24,8 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.complete.check_ask import Doubtful, ask_about, find_doubtful
-from actc.complete.check_doubt import doubt_facts
+from actc.complete.check import ask_about
+from actc.complete.doubt import DoubtfulFacts, doubt_facts
 from actc.complete.propose import propose_candidates
 from actc.data.files import read_scored
 from actc.decide.guarantee import TargetPrecision
@@ -74,10 +74,9 @@ def run_cell(args: argparse.Namespace, name: str, kind: str, share: float, repea
     """Plant, find, ask."""
     graph, wrong = plant(args.data, name, kind, share, repeat, args.models)
     started = time.process_time()
-    doubts = doubt_facts(graph)
-    doubtful = find_doubtful(doubts)
+    doubtful = doubt_facts(graph)
     seconds = time.process_time() - started
-    ranked = wrong[doubts.order]
+    ranked = wrong[graph.rows_of(doubtful.facts)]
     row = {
         "graph": name, "kind": kind, "planted": f"{share:g}", "repeat": repeat, "facts": len(graph),
         "wrong": int(wrong.sum()), "ap": average_precision(ranked), "first_100": ranked[:100].mean(),
@@ -88,7 +87,7 @@ def run_cell(args: argparse.Namespace, name: str, kind: str, share: float, repea
     return row | ask(args, doubtful, ranked, repeat)
 
 
-def ask(args: argparse.Namespace, doubtful: Doubtful, labels: np.ndarray, seed: int) -> dict[str, object]:
+def ask(args: argparse.Namespace, doubtful: DoubtfulFacts, labels: np.ndarray, seed: int) -> dict[str, object]:
     """Ask so many questions; return how the rest is ranked before and after, what is taken out, and what is told."""
     facts, rows, target = doubtful.facts, np.arange(len(labels)), TargetPrecision(args.precision)
     case = ask_about(facts, lambda triples, asked: ~labels[asked], rows, args.answers, target, seed)

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import average_precision_score
 
-from actc.complete.weighing import worth_asking
+from actc.complete.candidates import worth_asking
 from actc.data.triples import BoolArray, FloatArray
 from actc.evidence import rules as plan
 from actc.evidence.holdouts import score_rules

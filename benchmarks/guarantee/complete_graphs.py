@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.complete.plan import RunConfig
+from actc.complete.config import RunConfig
 from actc.complete.prepare import prepare
 from actc.data.triples import BoolArray
 from actc.decide.case import Case
@@ -44,18 +44,18 @@ def measure(folder: Path, seed: int, repeats: int) -> Iterator[tuple[object, ...
         out = Path(place)
         _, truth = write_task(folder, out)
         plan = RunConfig(out / "graph.tsv", out / "better", seed=seed)
-        ready = prepare(plan, read_graph(plan.graph), no_stage)
-        oracle, judgeable = FileOracle(out / "truth.tsv", true=truth).judge(ready.candidates)
-        rows, method, true = ready.worth_asking(judgeable), ready.method(plan), truth.contains(ready.candidates)
+        ready, _ = prepare(plan, read_graph(out / "graph.tsv"), None, no_stage)
+        oracle, judgeable = FileOracle(out / "truth.tsv", true=truth).judge(ready.triples)
+        rows, method, true = ready.worth_asking(judgeable), ready.method, truth.contains(ready.triples)
     for way, (budget, target) in WAYS.items():
         for repeat in range(repeats if budget else 1):
             case = ask_oracle(
-                ready.candidates, oracle, rows, method=method, budget=budget, seed=1000 * seed + repeat, target=target
+                ready.triples, oracle, rows, method=method, budget=budget, seed=1000 * seed + repeat, target=target
             )
             mine = case.decisions.accepted & (case.decisions.by == "method")
             yield folder.name, seed, way, repeat, len(case.annotations), int(mine.sum()), int(true[mine].sum())
-    pool = ready.candidates.take(split_pool(rows, np.random.default_rng(seed))).with_used_names()
-    ranking = Case(pool, method=method, candidates=ready.candidates).ranking
+    pool = ready.triples.take(split_pool(rows, np.random.default_rng(seed))).with_used_names()
+    ranking = Case(pool, method=method, candidates=ready.triples).ranking
     accepted, precision = bound_accepted(true[ranking.rows])
     yield folder.name, seed, "most", 0, ANSWERS, round(accepted), round(accepted * precision)
 

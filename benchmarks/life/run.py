@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 
-from actc.complete.plan import RunConfig
+from actc.complete.config import RunConfig
 from actc.complete.run import run_completion
 from actc.graph.formats import read_graph
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.complete.check_ask import Doubtful, ask_about, find_doubtful
-from actc.complete.check_doubt import doubt_facts
+from actc.complete.check import ask_about
+from actc.complete.doubt import DoubtfulFacts, doubt_facts
 from actc.data.answers import Annotations, Answers
 from actc.data.numeric import sigmoid
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples
@@ -45,7 +45,7 @@ def read_dbpedia(folder: Path) -> tuple[Graph, Answers]:
     return Graph.from_columns(heads, relations, tails), answers
 
 
-def run(name: str, doubtful: Doubtful, answers: Answers, budget: int, repeat: int) -> dict[str, object]:
+def run(name: str, doubtful: DoubtfulFacts, answers: Answers, budget: int, repeat: int) -> dict[str, object]:
     """Ask, and measure on the judged facts that were not asked about."""
     facts = doubtful.facts
     judged = answers.on(facts)
@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=20)
     repeats, folder, rows = parser.parse_args().repeats, Path(os.environ["ACTC_REAL"]), []
     for name, (graph, answers) in {"nell": read_nell(folder), "dbpedia": read_dbpedia(folder)}.items():
-        doubtful = find_doubtful(doubt_facts(graph))
+        doubtful = doubt_facts(graph)
         for budget in BUDGETS:
             found = [run(name, doubtful, answers, budget, repeat) for repeat in range(repeats)]
             rows += found

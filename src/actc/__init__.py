@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from actc.bench.paper.run import run_paper
     from actc.bench.runs import run_experiment
     from actc.bench.sample.demo import run_demo
-    from actc.complete.check_run import check_graph
+    from actc.complete.check import check_graph
     from actc.complete.propose import propose_candidates
     from actc.complete.pykeen import from_pykeen
     from actc.complete.run import complete_graph
@@ -85,7 +85,7 @@ _MODULES = {
     "actc.web.serve": "serve_studio",
     "actc.methods.calibrator": "Calibrator",
     "actc.methods.named": "METHODS",
-    "actc.complete.check_run": "check_graph",
+    "actc.complete.check": "check_graph",
     "actc.complete.propose": "propose_candidates",
     "actc.complete.pykeen": "from_pykeen",
     "actc.complete.run": "complete_graph",

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from actc.cli.main import commands
-from actc.complete.plan import RunConfig
+from actc.complete.config import RunConfig
 from actc.complete.run import run_completion
 from actc.data.files import write_triples
 from actc.decide.decide_candidates import decide_candidates

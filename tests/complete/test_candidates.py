@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actc.complete import candidates
-from actc.complete.candidates import CandidateSearch, Wanted, fitting_entities, write_candidates
-from actc.complete.score_triples import score_triples
+from actc.complete import search as candidates
+from actc.complete.scorer import score_triples
+from actc.complete.search import CandidateSearch, fitting_entities, write_candidates
 from actc.data.files import read_scored
 from actc.errors import ChoiceError, FileError, OptionError, TableError
 from actc.graph.graph import Graph
@@ -57,7 +57,7 @@ def by_brute_force(scorer, graph, best):
 
 def test_the_best_new_answers_are_found(graph, tmp_path):
     scorer = TableScorer(graph)
-    count = write_candidates(CandidateSearch(scorer, graph, Wanted(3, any_entity=True)), tmp_path / "c.parquet")
+    count = write_candidates(CandidateSearch(scorer, graph, 3, any_entity=True), tmp_path / "c.parquet")
     found = written(tmp_path / "c.parquet")
     assert set(found) == by_brute_force(scorer, graph, 3)
     assert count == len(found)
@@ -67,7 +67,7 @@ def test_the_best_new_answers_are_found(graph, tmp_path):
 
 
 def test_batches_and_parts_change_nothing(graph, tmp_path, monkeypatch):
-    search = CandidateSearch(TableScorer(graph), graph, Wanted(2))
+    search = CandidateSearch(TableScorer(graph), graph, 2)
     write_candidates(search, tmp_path / "a.tsv")
     monkeypatch.setattr(candidates, "PART", 3)
     monkeypatch.setattr(candidates, "MEMORY", 16 * 20 * 2)
@@ -78,7 +78,7 @@ def test_batches_and_parts_change_nothing(graph, tmp_path, monkeypatch):
 @pytest.mark.long
 def test_a_run_that_was_cut_off_goes_on_where_it_stopped(graph, tmp_path, monkeypatch):
     monkeypatch.setattr(candidates, "PART", 3)
-    search = CandidateSearch(TableScorer(graph), graph, Wanted(2))
+    search = CandidateSearch(TableScorer(graph), graph, 2)
     write_candidates(search, tmp_path / "whole.tsv")
     seen = []
     answer = CandidateSearch.answer
@@ -94,7 +94,7 @@ def test_a_run_that_was_cut_off_goes_on_where_it_stopped(graph, tmp_path, monkey
         write_candidates(search, tmp_path / "cut.tsv")
     assert not (tmp_path / "cut.tsv").exists()
     with pytest.raises(FileError, match="parts of a run with another graph, model or option"):
-        write_candidates(CandidateSearch(TableScorer(graph), graph, Wanted(3)), tmp_path / "cut.tsv")
+        write_candidates(CandidateSearch(TableScorer(graph), graph, 3), tmp_path / "cut.tsv")
     write_candidates(search, tmp_path / "cut.tsv")
     assert seen.count(seen[0]) == 1
     assert seen.count(seen[3]) == 2
@@ -103,8 +103,8 @@ def test_a_run_that_was_cut_off_goes_on_where_it_stopped(graph, tmp_path, monkey
 
 
 def test_only_what_is_asked_for(graph, tmp_path):
-    wanted = Wanted(1, relations=("r1",), any_entity=True)
-    assert 20 <= write_candidates(CandidateSearch(TableScorer(graph), graph, wanted), tmp_path / "c.tsv") <= 40
+    search = CandidateSearch(TableScorer(graph), graph, 1, ("r1",), any_entity=True)
+    assert 20 <= write_candidates(search, tmp_path / "c.tsv") <= 40
     assert {relation for _, relation, _ in written(tmp_path / "c.tsv")} == {"r1"}
 
 
@@ -127,18 +127,18 @@ def test_entities_fit_where_their_kind_stands():
 
 
 def test_questions_are_counted(graph):
-    assert CandidateSearch(TableScorer(graph), graph, Wanted(any_entity=True)).count_questions() == 20 * 3 * 2
+    assert CandidateSearch(TableScorer(graph), graph, any_entity=True).count_questions() == 20 * 3 * 2
 
 
 def test_wishes_that_cannot_be_met_are_refused(graph):
     with pytest.raises(OptionError, match="At least one answer"):
-        Wanted(0)
+        CandidateSearch(TableScorer(graph), graph, 0)
     with pytest.raises(ChoiceError, match="Did you mean 'r1'"):
-        CandidateSearch(TableScorer(graph), graph, Wanted(relations=("r11",)))
+        CandidateSearch(TableScorer(graph), graph, relations=("r11",))
 
 
 def test_a_folder_of_parts_that_is_not_ours_is_neither_used_nor_removed(tmp_path, graph):
-    search = CandidateSearch(TableScorer(graph), graph, Wanted(2))
+    search = CandidateSearch(TableScorer(graph), graph, 2)
     parts = tmp_path / "new.tsv.parts"
     parts.mkdir()
     (parts / "thesis.doc").write_text("precious")
@@ -148,7 +148,7 @@ def test_a_folder_of_parts_that_is_not_ours_is_neither_used_nor_removed(tmp_path
 
 
 def test_what_others_put_among_the_parts_stays(tmp_path, graph):
-    search = CandidateSearch(TableScorer(graph), graph, Wanted(2))
+    search = CandidateSearch(TableScorer(graph), graph, 2)
 
     def put(done, total):
         (tmp_path / "new.tsv.parts" / "note.txt").write_text("mine")

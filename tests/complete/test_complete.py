@@ -11,11 +11,11 @@ import pytest
 
 from actc import ScoredTriples
 from actc.complete import report as complete_report
-from actc.complete.plan import RunConfig
+from actc.complete.candidates import LEAST_ASKED, best_placed, worth_asking
+from actc.complete.config import RunConfig
 from actc.complete.pykeen import find_unseen
 from actc.complete.report import provenance_of, summarise
 from actc.complete.run import run_completion
-from actc.complete.weighing import LEAST_ASKED, best_placed, worth_asking
 from actc.data.deliver import alone
 from actc.data.files import write_triples
 from actc.data.numeric import sigmoid
@@ -186,7 +186,7 @@ def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_
     session = Session(tmp_path / "out" / "session")
     assert all(session.names.reasons(range(12)))
     session.close()
-    assert "the graph's own facts teach what evidence is worth" in lines[0]  # somebody else proposed them
+    assert "the graph's own facts teach the weights of evidence" in lines[0]  # somebody else proposed them
     assert lines[1] == "12 candidates, of which 12 may be asked about."
     assert lines[2] == f"Judge 4 of them: actc annotate {tmp_path / 'out' / 'session'}"
     assert not (tmp_path / "out" / "accepted.tsv").exists()
@@ -260,7 +260,7 @@ def test_a_damaged_record_of_the_run_is_said_in_a_sentence(folder, tmp_path, dam
 
 
 def test_what_cannot_work_is_refused_before_the_work(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("actc.complete.prepare.find_given", lambda *_, **__: pytest.fail("weighed"))
+    monkeypatch.setattr("actc.complete.prepare.score_given", lambda *_, **__: pytest.fail("weighed"))
     (tmp_path / "bad.json").write_text("[1, 2")
     for options, sentence in (
         ({"names": (tmp_path / "bad.json",)}, "this is no JSON file"),
@@ -417,7 +417,7 @@ def test_impossible_plans_are_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OptionError, match="is a file"):
         RunConfig(tmp_path / "graph.tsv", tmp_path / "file")
-    with pytest.raises(OptionError, match="-1 answers cannot be asked for"):
+    with pytest.raises(OptionError, match="and -1 is not possible"):
         RunConfig(tmp_path / "graph.tsv", tmp_path / "out", budget=-1)
     with pytest.raises(OptionError):
         RunConfig(tmp_path / "graph.tsv", tmp_path / "out", precision=1.8)
@@ -429,4 +429,4 @@ def test_what_the_graph_holds_already_is_no_new_fact():
     accepted = np.flatnonzero(case.decisions.accepted)
     assert np.array_equal(complete_report.new_facts(case, pool.take([])), accepted)
     assert np.array_equal(complete_report.new_facts(case, pool.take(accepted[:3])), accepted[3:])
-    assert len(provenance_of(case)["score"]) == len(accepted)
+    assert len(provenance_of(case, accepted)["score"]) == len(accepted)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actc.complete.check_ask import ask_about, find_doubtful
-from actc.complete.check_doubt import doubt_facts, expect_share, infer_kinds
+from actc.complete.check import ask_about
+from actc.complete.doubt import doubt_facts, expect_share, infer_kinds
 from actc.data.answers import Annotations
 from actc.decide.guarantee import TargetPrecision
 from actc.errors import TableError
@@ -40,8 +40,8 @@ def plant_in(graph, count, seed=0, corrupt=replace_seen):
 @pytest.fixture(scope="module")
 def found():
     graph, wrong = make_towns()
-    doubts = doubt_facts(graph)
-    return doubts, find_doubtful(doubts), wrong[doubts.order]
+    doubtful = doubt_facts(graph)
+    return graph, doubtful, wrong[graph.rows_of(doubtful.facts)]
 
 
 def test_planted_errors_are_no_facts_and_none_is_there_twice():
@@ -106,8 +106,8 @@ def test_the_expected_share_is_twice_that_of_facts_that_look_as_wrong_as_the_med
 
 @pytest.mark.long
 def test_the_same_seed_gives_the_same_doubts(found):
-    doubts, _, _ = found
-    assert np.allclose(doubt_facts(doubts.graph).log_odds, doubts.log_odds)
+    graph, doubtful, _ = found
+    assert np.allclose(doubt_facts(graph).facts.scores, doubtful.facts.scores)
 
 
 def ask(doubtful, wrong, budget, **options):
@@ -126,8 +126,8 @@ def test_answers_about_facts_find_wrong_ones_and_never_spoil_the_order(found):
 
 
 def test_a_relation_that_is_often_wrong_is_learnt_from_answers_though_the_graph_does_not_show_it(found):
-    doubts, doubtful, _ = found
-    speaks = np.array(doubts.graph.relation_names)[doubtful.facts.relations] == "speaks"
+    _, doubtful, _ = found
+    speaks = np.array(doubtful.facts.relation_names)[doubtful.facts.relations] == "speaks"
     wrong = speaks & (np.random.default_rng(1).random(len(speaks)) < 0.5)  # whatever the fact looks like
     case = ask(doubtful, wrong, 60, target=TargetPrecision(0.9))
     p = doubtful.probability(case)

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actc.complete.earlier import Earlier, compare, keep_word, read_answers, set_aside, tell_changes
-from actc.complete.plan import RunConfig
+from actc.complete.config import RunConfig
+from actc.complete.earlier import Earlier, compare, describe_changes, read_answers, set_aside, store_answer
 from actc.complete.run import run_completion
 from actc.data.answers import Answers
 from actc.data.files import write_triples
@@ -70,7 +70,7 @@ def test_a_grown_graph_uses_earlier_answers_asks_new_questions_and_says_what_cha
     assert since["facts_removed"] == 0
     assert any(line.startswith("Since the run before: ") for line in completed.lines)
     assert any("15 of 15 answers are about candidates and are used" in line for line in completed.lines)
-    assert any("they teach the method, and prove nothing" in line for line in completed.lines)
+    assert any("they are used to fit, and guarantee nothing" in line for line in completed.lines)
 
 
 def test_only_draws_from_the_candidates_of_this_run_prove_something(twice):
@@ -80,12 +80,21 @@ def test_only_draws_from_the_candidates_of_this_run_prove_something(twice):
     assert (judged.has_inclusion_probability == ~earlier.triples.contains(judged.triples)).all()
 
 
-def test_the_same_command_once_more_changes_nothing(twice, world):
+def test_without_a_budget_the_same_answers_decide_the_same(twice, world):
     out, _, completed = twice
     before = (out / "accepted.tsv").read_bytes(), (out / "answers.tsv").read_bytes()
-    again = run_completion(plan(world, out, "new.tsv"))
+    again = run_completion(plan(world, out, "new.tsv", budget=0))
     assert ((out / "accepted.tsv").read_bytes(), (out / "answers.tsv").read_bytes()) == before
     assert again.files == completed.files
+
+
+def test_a_budget_is_of_new_answers_though_nothing_else_is_new(world, tmp_path):
+    for judged in (15, 30):
+        run_completion(plan(world, tmp_path / "out", "old.tsv"))
+        assert json.loads((tmp_path / "out" / "report.json").read_text())["judged"] == judged
+    answers = Answers.read(tmp_path / "out" / "answers.tsv")
+    assert len(answers) == 30
+    assert answers.has_inclusion_probability.all()  # all are draws from the same candidates
 
 
 def test_nothing_is_done_where_nothing_is_new(world, tmp_path):
@@ -195,7 +204,7 @@ def test_a_graph_that_was_fed_back_keeps_what_people_called_true_as_lessons(worl
     again = before.triples.contains(judged.triples)
     assert not judged.has_inclusion_probability[again].any()
     assert judged.has_inclusion_probability[~again].all()
-    assert any("they teach the method, and prove nothing" in line for line in completed.lines)
+    assert any("they are used to fit, and guarantee nothing" in line for line in completed.lines)
     assert report["triples_after"] == len(triples_of(out / "graph.tsv"))
 
 
@@ -253,7 +262,7 @@ POOL = ScoredTriples.from_columns("abcdefgh", "rrrrssss", "stuvwxyz", np.arange(
 def test_answered_candidates_that_may_not_be_asked_about_now_stand_last():
     old = POOL.take([6, 4, 2, 0])
     said = Answers.of(old, [0, 2], [True, False], selection="random", sampling_frame="pool", inclusion_probability=0.25)
-    rows = Earlier(said).carry(POOL, np.array([0, 4, 6]))
+    rows = Earlier(said).pool_of(POOL, np.array([0, 4, 6]))
     assert rows.tolist() == [0, 4, 6, 2]
     assert said.on(POOL.take(rows)).rows.tolist() == [2, 3]
 
@@ -262,10 +271,10 @@ def test_changes_are_counted_and_said():
     one, two = POOL.take([0, 1, 2]), POOL.take([1, 2, 3, 4])
     before = Earlier(accepted=one, undecided=POOL.take([5, 6]), graph=POOL.take([6]))
     found = compare(before, two, POOL.take([5]), Graph.of(POOL.take([0, 7])))
-    assert tell_changes({**found, "answers_against_the_graph": 1}) == (
+    assert describe_changes({**found, "answers_against_the_graph": 1}) == (
         "Since the run before: 2 newly accepted, 0 no longer accepted, 2 accepted as before, 1 still undecided; 1 that "
-        "were accepted are facts of the graph now. The graph has 2 new facts, and 1 are gone. Of 1 facts of the graph "
-        "people said that they are false: disagreeing.tsv."
+        "were accepted are facts of the graph now. The graph has 2 new facts, and 1 are gone. People called 1 facts "
+        "of the graph false: disagreeing.tsv."
     )
 
 
@@ -291,11 +300,11 @@ def test_facts_that_were_called_false_are_taken_out_of_the_next_graph_too(world,
 def test_words_of_several_at_once_are_all_kept_and_one_can_be_taken_back(tmp_path):
     triples = [(f"h{at}", "r", "t") for at in range(12)]
     with ThreadPoolExecutor(6) as many:
-        list(many.map(lambda triple: keep_word(tmp_path, triple, triple != triples[0], "owner"), triples))
+        list(many.map(lambda triple: store_answer(tmp_path, triple, triple != triples[0], "owner"), triples))
     said = read_answers(tmp_path)
     assert {said.triples.triple(row): bool(said.labels[row]) for row in range(len(said))} == {
         triple: triple != triples[0] for triple in triples
     }
-    keep_word(tmp_path, triples[3], None, "owner")
+    store_answer(tmp_path, triples[3], None, "owner")
     assert not read_answers(tmp_path).triples.contains(encode_columns(*([part] for part in triples[3]))).any()
     assert [one.name for one in tmp_path.iterdir()] == ["answers.tsv"]

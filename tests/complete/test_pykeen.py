@@ -12,7 +12,6 @@ import pytest
 import torch
 
 from actc import Calibrator
-from actc.complete.candidates import CandidateSearch, Wanted, write_candidates
 from actc.complete.pykeen import (
     PykeenScorer,
     find_unseen,
@@ -22,7 +21,8 @@ from actc.complete.pykeen import (
     save_weights,
 )
 from actc.complete.pykeen import score_triples as score_with_result
-from actc.complete.score_triples import score_triples
+from actc.complete.scorer import score_triples
+from actc.complete.search import CandidateSearch, write_candidates
 from actc.data.answers import Annotations
 from actc.data.files import read_scored
 from actc.errors import ActcError, FileError, OptionError
@@ -222,7 +222,7 @@ def test_facts_beside_the_training_triples_are_held_ones(folder):
 
 def test_proposals_are_those_that_the_command_writes(result, tmp_path):
     proposed = from_pykeen(result, best=2)
-    write_candidates(CandidateSearch(from_result(result), make_graph(), Wanted(2)), tmp_path / "c.parquet")
+    write_candidates(CandidateSearch(from_result(result), make_graph(), 2), tmp_path / "c.parquet")
     written = read_scored(tmp_path / "c.parquet")[0]
     assert len(proposed) == len(written)
     assert proposed.scores[proposed.rows_of(written)] == pytest.approx(written.scores)

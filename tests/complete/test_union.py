@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from actc.complete.candidates import CandidateSearch, Wanted, collect_candidates
-from actc.complete.find_candidates import find_by_both, find_by_rules
-from actc.complete.union import Proposer, join_proposals
+from actc.complete.candidates import candidates_of_rules
+from actc.complete.search import CandidateSearch, collect_candidates
+from actc.complete.union import ModelProposals, candidates_of_both, join_proposals
 from actc.evidence.holdouts import split_holdouts
 from actc.evidence.reasons import Reasons
 from actc.evidence.rules import propose_by_rules
@@ -56,8 +56,8 @@ def propose(graph, heard, strength=4.0, names=None):
     """Return a proposer that has heard of some facts, with one of the graph's holdouts."""
     scorer = Guess((names or graph).entity_names, graph.relation_names, heard, strength)
     out = split_holdouts(graph, 0)[0]
-    search = CandidateSearch(scorer, graph.take(~out), Wanted(1))
-    return Proposer(scorer, graph.take(out), collect_candidates(search))
+    search = CandidateSearch(scorer, graph.take(~out), 1)
+    return ModelProposals(scorer, graph.take(out), collect_candidates(search))
 
 
 def f1(candidates, hidden):
@@ -73,7 +73,7 @@ def test_each_candidate_is_there_once_and_says_who_proposed_it(world):
     assert len(triples.unique()) == len(triples)
     assert np.array_equal(union.by_rules, rules.candidates.contains(triples))
     assert np.array_equal(union.by_model, model.proposals.contains(triples))
-    by, rule = union.beside["proposed_by"], union.beside["rule"]
+    by, rule = union.columns["proposed_by"], union.columns["rule"]
     assert set(by) == {"rules", "model", "rules;model"}
     assert np.array_equal(by == "model", rule == "")
     assert np.isfinite(union.proposals.marks["score"]).all()  # what rules propose has a score too
@@ -82,28 +82,28 @@ def test_each_candidate_is_there_once_and_says_who_proposed_it(world):
 
 def test_a_model_that_knows_what_rules_cannot_pays(world):
     graph, hidden, truth = world
-    both, alone = find_by_both(graph, propose(graph, truth)), find_by_rules(graph)
+    both, alone = candidates_of_both(graph, propose(graph, truth)), candidates_of_rules(graph)
     assert hidden.contains(both.triples).sum() > hidden.contains(alone.triples).sum()
-    assert both.pays.both > both.pays.rules
-    assert both.pays.does
-    assert both.pays.adds > 0
+    assert both.pays["both"] > both.pays["rules"]
+    assert both.pays["pays"]
+    assert both.pays["adds"] > 0
     assert both.notes[1].endswith("So the model pays.")
     assert f1(both.triples, hidden) > f1(alone.triples, hidden)
 
 
 def test_a_model_of_noise_does_not_pay_and_spoils_nothing(world):
     graph, hidden, truth = world
-    found = find_by_both(graph, propose(graph, truth, strength=0.0))
-    assert not found.pays.does
+    found = candidates_of_both(graph, propose(graph, truth, strength=0.0))
+    assert not found.pays["pays"]
     assert "So rules alone would do." in found.notes[1]
-    assert f1(found.triples, hidden) > f1(find_by_rules(graph).triples, hidden) - 0.02
+    assert f1(found.triples, hidden) > f1(candidates_of_rules(graph).triples, hidden) - 0.02
 
 
 @pytest.mark.long
 def test_what_rules_propose_is_decided_as_without_a_model(world):
     graph, _, truth = world
-    found, alone = find_by_both(graph, propose(graph, truth)), find_by_rules(graph)
-    by_rules = found.beside["proposed_by"] != "model"
+    found, alone = candidates_of_both(graph, propose(graph, truth)), candidates_of_rules(graph)
+    by_rules = found.columns["proposed_by"] != "model"
     assert by_rules.any()
     assert not by_rules.all()
     rows = alone.triples.rows_of(found.triples.take(by_rules))
@@ -114,7 +114,7 @@ def test_what_rules_propose_is_decided_as_without_a_model(world):
 @pytest.mark.long
 def test_reasons_of_both_kinds_are_read_back(world, tmp_path):
     graph, _, truth = world
-    found = find_by_both(graph, propose(graph, truth))
+    found = candidates_of_both(graph, propose(graph, truth))
     found.reasons.save(tmp_path)
     rows = np.array([len(found.triples) - 1, 0, len(found.triples) // 2])
     again = Reasons.load(tmp_path, found.triples, graph)
@@ -135,18 +135,18 @@ def test_names_that_the_model_does_not_know_leave_a_score_missing(world):
 def test_without_a_holdout_only_what_rules_propose_is_weighed(world):
     graph, _, truth = world
     model = propose(graph, truth)
-    found = find_by_both(graph, Proposer(model.scorer, graph.take(np.arange(0)), model.proposals))
-    assert "whether it pays cannot be said" in found.notes[1]
+    found = candidates_of_both(graph, ModelProposals(model.scorer, graph.take(np.arange(0)), model.proposals))
+    assert "whether it pays is unknown" in found.notes[1]
     assert "proposals of the model alone are left out" in found.notes[2]
     assert found.pays is None
-    assert set(found.beside["proposed_by"]) == {"rules", "rules;model"}
+    assert set(found.columns["proposed_by"]) == {"rules", "rules;model"}
 
 
 def test_a_tiny_graph_leaves_it_to_the_model():
     graph = Graph.from_columns("ab", "rr", "xy")
     scorer = Guess(graph.entity_names, graph.relation_names, graph)
-    proposed = collect_candidates(CandidateSearch(scorer, graph, Wanted(1)))
-    found = find_by_both(graph, Proposer(scorer, graph.take(np.arange(0)), proposed))
+    proposed = collect_candidates(CandidateSearch(scorer, graph, 1))
+    found = candidates_of_both(graph, ModelProposals(scorer, graph.take(np.arange(0)), proposed))
     assert "the model's scores decide alone" in found.notes[0]
     assert found.reasons is None
     assert len(found.triples) == len(proposed)
@@ -156,9 +156,9 @@ def test_a_tiny_graph_leaves_it_to_the_model():
 def test_only_some_relations_are_weighed_where_only_these_are_wanted(world):
     graph, _, truth = world
     model = propose(graph, truth)
-    search = CandidateSearch(model.scorer, graph, Wanted(1, relations=("likes",)))
-    likes = Proposer(model.scorer, model.holdout, collect_candidates(search))
-    found = find_by_both(graph, likes, ("likes",))
+    search = CandidateSearch(model.scorer, graph, 1, ("likes",))
+    likes = ModelProposals(model.scorer, model.holdout, collect_candidates(search))
+    found = candidates_of_both(graph, likes, ("likes",))
     assert set(found.triples.columns()["relation"]) == {"likes"}
 
 

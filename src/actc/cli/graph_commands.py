@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import Field
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +24,21 @@ from actc.cli.parts import (
     read_engine,
     seed_option,
 )
-from actc.complete.plan import Goal, default_of, flag, options_of
+from actc.complete.config import Goal, default_of, flag, options_of
 from actc.errors import OptionError
 
 BESIDE = ".graph.nt"
 """What is added to the name of the output for the file that a store is read into."""
 
 
-def takes_graph(command: Callable[..., Any]) -> Callable[..., Any]:
+def takes_graph(command: Callable[..., Any], required: bool = True) -> Callable[..., Any]:
     """Add the argument GRAPH, a file or a store, and options for stores; the command gets a path."""
 
     @wraps(command)
-    def run(graph: str, graphs: tuple[str, ...], key_from: str | None, out: Path, **options: Any) -> Any:
+    def run(graph: str | None, graphs: tuple[str, ...], key_from: str | None, out: Path, **options: Any) -> Any:
         from actc.graph.client import Store, is_store
 
-        if is_store(graph):
+        if graph is not None and is_store(graph):
             if "oracle" in options:  # of a run, which says what to do next
                 named = [word for iri in graphs for word in ("--graph", iri)]
                 options["store"] = (graph, *named, *(["--key-from", key_from] if key_from else []))
@@ -46,9 +46,9 @@ def takes_graph(command: Callable[..., Any]) -> Callable[..., Any]:
                 return command(graph=path, out=out, **options)
         for name in (name for name, value in (("--graph", graphs), ("--key-from", key_from)) if value):
             raise OptionError(f"{name} is for stores; {graph} is a file.")
-        return command(graph=Path(graph), out=out, **options)
+        return command(graph=None if graph is None else Path(graph), out=out, **options)
 
-    for option in (key_option, graph_option, click.argument("graph")):
+    for option in (key_option, graph_option, click.argument("graph", required=required)):
         run = option(run)
     return run
 
@@ -115,8 +115,7 @@ def candidates_command(graph: Path, model: Path | None, out: Path, **options: An
     claim_output(out, inputs=(model, graph, options["held"]))
     with progress_bar("Questions" if model else "Rules", late=True) as advance:
         proposed = propose_candidates(graph, out, model=model, progress=advance, **options)
-    scored = "; their scores are log-odds, for --method pooled-evidence" if options["evidence"] else ""
-    _print(*proposed.notes, f"{out}: {proposed.candidates:,} candidates{scored}.")
+    _print(*proposed.lines)
 
 
 @command(
@@ -230,15 +229,17 @@ def _option(one: Field[Any], goal: Goal) -> Callable[..., Any]:
     "actc complete graph.tsv --oracle truth.tsv --out better",
     "actc complete sparql:http://localhost:7878/query --graph http://example.org/kg --out better",
     "actc complete graph.tsv --check --oracle truth.tsv --out better   # wrong facts are taken out, too",
-    "actc complete graph.nt --model model --candidates extracted.tsv --oracle labels.tsv --out better",
+    "actc complete graph.nt --candidates extracted.jsonl --oracle labels.tsv --out better",
+    "actc complete --candidates extracted.jsonl --out better   # triples from text, and no graph yet",
     more=MORE,
 )
-@takes_graph
+@partial(takes_graph, required=False)
 @run_options("missing")
-def complete_command(graph: Path, out: Path, **options: Any) -> None:
+def complete_command(graph: Path | None, out: Path, **options: Any) -> None:
     """Find missing facts of a GRAPH: candidates, evidence, answers, decisions, the new graph.
 
-    GRAPH is a file, or a SPARQL store: sparql:http://host/query.
+    GRAPH is a file, or a SPARQL store: sparql:http://host/query. Leave it out where there are only --candidates: a
+    table of triples, with the confidence and the text of each where it has them.
 
     Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
     have judged, and it goes on from there. When the graph, the model or the candidates have changed, give it again with
@@ -265,7 +266,7 @@ def check_command(graph: Path, out: Path, **options: Any) -> None:
     Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
     have judged, and it goes on from there. The graph itself is not changed: a new one is written.
     """
-    from actc.complete.check_run import check_graph
+    from actc.complete.check import check_graph
 
     _print(*check_graph(graph, out, stage=progress_bar, **options).lines)
 

@@ -1,269 +1,125 @@
-"""New facts that a model finds plausible: the best answers to (head, relation, ?) and (?, relation, tail).
-
-Questions are asked in parts, each a file of its own, so that memory is bounded and a run that was cut off goes on where
-it stopped. A candidate's score is that of the whole triple, the same that ``score_triples`` gives.
-"""
+"""Candidates before any answer: what the graph's rules propose, with the log-odds and the reasons by evidence."""
 
 from __future__ import annotations
 
-import json
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from actc.complete.score_triples import Scorer, refuse_strangers
-from actc.data.database import open_database
-from actc.data.deliver import check_writable, clear_leftovers, write_beside
-from actc.data.files import copy_options, quote, quote_file, write_text, write_triples
-from actc.data.progress import Progress, ignore_progress
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
-from actc.errors import FileError, OptionError, check_choice
+from actc.data.numeric import sigmoid
+from actc.data.triples import IntArray, ScoredTriples, Triples
+from actc.errors import OptionError, TableError
+from actc.evidence.holdouts import score_rules
+from actc.evidence.reasons import Reasons
+from actc.evidence.rules import propose_by_rules
+from actc.evidence.score import ScoredEvidence, best_place
+from actc.evidence.table import Progress
 from actc.graph.graph import Graph
+from actc.methods.pooled.method import EVIDENCE_METHOD
 
-MEMORY = 2**28  # bytes for one table of scores
-PART = 20_000  # questions in one part
-RUN, SPILL = "run.json", "spill"
-SHARE = 0.05  # of the entities of another slot that fill this one too, for it to open this one to all of them
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Which candidates are wanted.
-
-    Parameters
-    ----------
-    best : int
-        How many answers to a question.
-    relations : tuple of str
-        Only these; all if empty.
-    any_entity : bool
-        Ask about every entity and take any as an answer; otherwise only those that fit (``fitting_entities``).
-    """
-
-    best: int = 5
-    relations: tuple[str, ...] = ()
-    any_entity: bool = False
-
-    def __post_init__(self) -> None:
-        if self.best < 1:
-            raise OptionError(f"At least one answer to a question is needed, not {self.best}.")
+RULES, MODEL, GIVEN = "rules", "model", "given"
+"""Who proposed a candidate."""
+PLAIN_METHOD = "pooled"
+TOO_SMALL = "The graph is too small to learn the weights of evidence; the model's scores decide alone."
+HOPELESS = 0.05  # of the expected number of true candidates: no question is about the least likely ones that sum to it
+LEAST_ASKED = 10_000  # candidates that questions may be about, however unlikely
+MOST_PROPOSED = 2_000_000  # by a model; of these the MOST_SCORED placed best get evidence
+MOST_SCORED = 1_000_000  # proposals; each takes half a kilobyte of evidence, a few times over
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """Questions of one relation and side, in the model's codes."""
-
-    relation: int
-    heads: bool
-    known: IntArray
-
-    @property
-    def name(self) -> str:
-        """A file name that no other part has."""
-        return f"{'head' if self.heads else 'tail'}-{self.relation}-{self.known[0]}.parquet"
-
-
-class CandidateSearch:
-    """A model, the graph it must not repeat, and what is wanted of it.
+class Candidates:
+    """Candidates, and what is known of them before any answer.
 
     Parameters
     ----------
-    scorer : Scorer
-    graph : Graph
-        The known facts; they are left out.
-    wanted : Wanted
+    triples : ScoredTriples
+        Their scores are log-odds where ``log_odds`` says so, else the model's.
+    columns : dict of arrays
+        The further columns of their file: who proposed each (``proposed_by``), by which rule, the text it is from.
+    notes : list of str
+    reasons : Reasons, optional
+    precisions : list of float
+        Draws of the accepted precision by the holdout; empty where no holdout gives it.
+    pays : dict, optional
+        What a model adds to the rules, by the holdout.
+    log_odds : bool
+    known : ScoredTriples, optional
+        The graph's triples with the model's scores, where a model decides alone.
+    seconds : float
+        What it took to make them, where an earlier run did.
     """
 
-    def __init__(self, scorer: Scorer, graph: Graph, wanted: Wanted) -> None:
-        codes = graph.recoded(scorer.entity_names, scorer.relation_names)
-        refuse_strangers(graph, codes)
-        for name in wanted.relations:
-            check_choice("relation of the model", name, scorer.relation_names)
-        self.scorer, self.wanted, self.graph = scorer, wanted, codes
-        self.relations = [scorer.relation_names.index(name) for name in wanted.relations] or list(
-            range(len(scorer.relation_names))
-        )
-        self.fits = None if wanted.any_entity else fitting_entities(codes)
-        self.facts = {heads: _KnownAnswers.of(codes, heads) for heads in (False, True)}
-
-    def parts(self) -> Iterator[Part]:
-        """Cut the questions into parts, always the same way."""
-        for relation in self.relations:
-            for heads in (False, True):
-                known = np.flatnonzero(self._fitting(relation, heads=not heads))
-                for start in range(0, len(known), PART):
-                    yield Part(relation, heads, known[start : start + PART])
-
-    def count_questions(self) -> int:
-        """Return how many questions there are."""
-        return sum(len(part.known) for part in self.parts())
-
-    def _fitting(self, relation: int, heads: bool) -> BoolArray:
-        """Say which entities may stand as a relation's heads (or tails)."""
-        if self.fits is None:
-            return np.ones(len(self.scorer.entity_names), dtype=np.bool_)
-        return np.asarray(self.fits[:, relation if heads else relation + len(self.scorer.relation_names)])
-
-    def answer(self, part: Part) -> tuple[IntArray, IntArray, FloatArray]:
-        """Return the candidates of a part: heads, tails, scores of the triples."""
-        batch = max(1, MEMORY // (16 * len(self.scorer.entity_names)))
-        found = [self._best(part, part.known[start : start + batch]) for start in range(0, len(part.known), batch)]
-        known, answers = (np.concatenate(column) for column in zip(*found, strict=True))
-        heads, tails = (answers, known) if part.heads else (known, answers)
-        return heads, tails, self.scorer.score(heads, np.full(len(heads), part.relation), tails)
-
-    def _best(self, part: Part, known: IntArray) -> tuple[IntArray, IntArray]:
-        relations = np.full(len(known), part.relation)
-        scores = self.scorer.answers(known, relations, heads=part.heads)
-        scores[:, ~self._fitting(part.relation, heads=part.heads)] = -np.inf
-        scores[self.facts[part.heads].of_questions(known, part.relation)] = -np.inf
-        scores[np.arange(len(known)), known] = -np.inf  # no entity is related to itself
-        best = min(self.wanted.best, scores.shape[1])
-        answers = _largest(scores, best)
-        rows = np.repeat(np.arange(len(known)), best)
-        kept = np.isfinite(scores[rows, answers.ravel()])
-        return known[rows[kept]], answers.ravel()[kept]
-
-
-def _largest(scores: FloatArray, count: int) -> IntArray:
-    """Return the columns of the largest values of each row, in any order, shape (Q, count)."""
-    try:
-        import torch
-    except ModuleNotFoundError:  # a scorer need not be made of it
-        return np.argpartition(scores, -count, axis=1)[:, -count:]
-    return np.asarray(torch.from_numpy(scores).topk(count, dim=1, sorted=False).indices.numpy())  # 15 times as fast
-
-
-@dataclass(frozen=True, eq=False)
-class _KnownAnswers:
-    """The graph's answers to questions, sorted by question."""
-
-    codes: IntArray
-    answers: IntArray
-    relations: int
+    triples: ScoredTriples
+    columns: dict[str, Any]
+    notes: list[str]
+    reasons: Reasons | None = None
+    precisions: list[float] = field(default_factory=list)
+    pays: dict[str, Any] | None = None
+    log_odds: bool = False
+    known: ScoredTriples | None = None
+    seconds: float = 0.0
 
     @classmethod
-    def of(cls, graph: Graph, heads: bool) -> _KnownAnswers:
-        known, answers = (graph.tails, graph.heads) if heads else (graph.heads, graph.tails)
-        count = len(graph.relation_names)
-        codes = known * count + graph.relations
-        order = np.argsort(codes, kind="stable")
-        return cls(codes[order], answers[order], count)
+    def by_evidence(cls, scored: ScoredEvidence, graph: Graph, columns: dict[str, Any], *notes: str) -> Candidates:
+        """Return candidates whose scores are log-odds by evidence."""
+        reasons = Reasons(((scored.evidence, scored.model),), graph)
+        return cls(scored.candidates, columns, list(notes), reasons, log_odds=True)
 
-    def of_questions(self, known: IntArray, relation: int) -> tuple[IntArray, IntArray]:
-        """Return the row and the entity of every known answer."""
-        wanted = known * self.relations + relation
-        first, last = (np.searchsorted(self.codes, wanted, side=side) for side in ("left", "right"))
-        counts = last - first
-        rows = np.repeat(np.arange(len(known)), counts)
-        offsets = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
-        return rows, self.answers[np.repeat(first, counts) + offsets]
+    def table(self) -> dict[str, Any]:
+        """Return the columns of their file."""
+        return {**self.triples.columns(), "score": self.triples.scores, **self.columns}
 
+    @property
+    def method(self) -> str:
+        """Who selects questions and decides, unless the user names another method."""
+        return EVIDENCE_METHOD if self.log_odds else PLAIN_METHOD
 
-def collect_candidates(search: CandidateSearch) -> ScoredTriples:
-    """Return the candidates, each once, from the highest score to the lowest, in memory."""
-    parts = list(search.parts())
-    if not parts:
-        raise OptionError("There is no question to ask; any_entity=True asks about every entity.")
-    found = [search.answer(part) for part in parts]
-    heads, tails, scores = (np.concatenate(column) for column in zip(*found, strict=True))
-    if not len(scores):
-        raise OptionError("The model proposes nothing new; ask for more answers to a question (best).")
-    relations = np.repeat([part.relation for part in parts], [len(part[0]) for part in found])
-    order = np.lexsort((tails, relations, heads, -scores))  # the higher score of a triple that two questions found
-    every = Graph(heads, relations, tails, search.graph.entity_names, search.graph.relation_names)
-    return every.with_scores(scores).take(order).unique().with_used_names()
+    def worth_asking(self, rows: IntArray) -> IntArray:
+        """Return those of some candidates that questions may be about: all, unless the evidence rules some out."""
+        return rows if self.reasons is None else worth_asking(self.triples, rows)
 
 
-def write_candidates(search: CandidateSearch, out: str | Path, progress: Progress = ignore_progress) -> int:
-    """Write the candidates, each once, to a table; return how many there are.
+def candidates_of_rules(graph: Graph, seed: int = 0, progress: Progress | None = None) -> Candidates:
+    """Return what the graph's own rules propose, scored by evidence."""
+    proposed = propose_by_rules(graph)
+    try:
+        found = score_rules(graph, proposed, seed=seed, progress=progress)
+    except TableError as error:
+        raise OptionError(f"{str(error).rstrip('.')}; give --model or --candidates.") from None
+    table = proposed.columns()
+    columns = {name: table[name] for name in ("rule", "rule_confidence", "rules", "proposed_by")}
+    scored = Candidates.by_evidence(found.scored, graph, columns, found.summary())
+    return replace(scored, precisions=found.precisions.round(4).tolist())
 
-    Parts are kept in a folder beside ``out`` until all are there; a later call with the same wishes goes on from them.
+
+def proposed_by(who: str, triples: Triples) -> dict[str, Any]:
+    """Return the column of who proposed candidates, the same for all."""
+    return {"proposed_by": np.full(len(triples), who, dtype=object)}
+
+
+def best_placed(proposals: ScoredTriples, most: int = MOST_SCORED) -> ScoredTriples:
+    """Return the proposals that stand highest in the better of their two slots: about ``most``, or all first ones."""
+    place = best_place(proposals)
+    up_to = np.cumsum(np.bincount(place.astype(np.int64)))
+    last = max(1, int(np.searchsorted(up_to, most, side="right")) - 1)
+    return proposals.take(np.flatnonzero(place <= last))
+
+
+def ask_for(best: int, slots: int) -> int:
+    """Return how many proposals for each slot to ask the model for: not many more in all than get evidence."""
+    return max(1, min(best, -(-MOST_PROPOSED // max(slots, 1))))
+
+
+def worth_asking(candidates: ScoredTriples, rows: IntArray) -> IntArray:
+    """Return those of some candidates, by rising row, that questions should be about: without the least likely.
+
+    Of a large graph's proposals one in a hundred or a thousand is true: a hundred questions about any of them would
+    find none. Scores are log-odds.
     """
-    out = check_writable(out)
-    copy_options(out)  # refuses an ending that no table has, before anything is asked
-    folder = out.with_name(out.name + ".parts")
-    parts = list(search.parts())
-    if not parts:
-        raise OptionError("There is no question to ask; --any-entity asks about every entity.")
-    _open_folder(folder, search)
-    questions = search.count_questions()
-    for part in parts:
-        if not (folder / part.name).exists():
-            _write_part(folder / part.name, search, part)
-        progress(len(part.known), questions)
-    with write_beside(out) as temporary, open_database() as connection:
-        connection.execute(f"SET memory_limit='1GB'; SET temp_directory={quote(str(folder / SPILL))}")
-        # A triple may be the answer to two questions, once for its tail and once for its head; its score, added up in
-        # another order, may then differ in the last digit.
-        files = ", ".join(quote_file(folder / part.name) for part in parts)
-        every = f"read_parquet([{files}], hive_partitioning=false)"
-        once = f"SELECT head, relation, tail, max(score) AS score FROM {every} GROUP BY head, relation, tail"
-        connection.execute(
-            f"COPY (SELECT * FROM ({once}) ORDER BY score DESC, head, relation, tail) "
-            f"TO {quote(str(temporary))} ({copy_options(out)})"
-        )
-        count = int(connection.execute(f"SELECT count(*) FROM ({once})").fetchall()[0][0])
-    _remove_folder(folder, parts)
-    return count
-
-
-def _remove_folder(folder: Path, parts: Sequence[Part]) -> None:
-    """Remove the parts, and the folder unless somebody put other files into it."""
-    for name in (*(part.name for part in parts), RUN):
-        (folder / name).unlink()
-    shutil.rmtree(folder / SPILL, ignore_errors=True)
-    with suppress(OSError):
-        folder.rmdir()
-
-
-def _write_part(path: Path, search: CandidateSearch, part: Part) -> None:
-    heads, tails, scores = search.answer(part)
-    entities = np.array(search.scorer.entity_names, dtype=object)
-    relation = np.full(len(heads), search.scorer.relation_names[part.relation], dtype=object)
-    write_triples(path, {"head": entities[heads], "relation": relation, "tail": entities[tails], "score": scores})
-
-
-def _open_folder(folder: Path, search: CandidateSearch) -> None:
-    """Make the folder of parts, or check that the one there is of the same run."""
-    trial = search.graph.take(np.arange(min(100, len(search.graph))))
-    scores = search.scorer.score(trial.heads, trial.relations, trial.tails)
-    known, of_model = search.graph.fingerprint, round(float(scores.sum()), 4)
-    run = json.dumps({"wanted": asdict(search.wanted), "known": known, "scores": of_model})
-    wishes = folder / RUN
-    clear_leftovers(folder)
-    if folder.exists() and not wishes.is_file() and (not folder.is_dir() or any(folder.iterdir())):
-        raise FileError(
-            f"{folder} is where the parts would be kept, but no run of ours began it; choose another --out."
-        )
-    if wishes.is_file():
-        if wishes.read_text(encoding="utf-8") != run:
-            raise FileError(
-                f"{folder} holds parts of a run with another graph, model or option; remove the folder to begin anew."
-            )
-        return
-    folder.mkdir(exist_ok=True)
-    write_text(wishes, run)
-
-
-def fitting_entities(graph: Graph) -> BoolArray:
-    """Say which entity fits which slot, shape (E, 2 R): heads of each relation first, then tails.
-
-    Learned from the graph: an entity fits an end of a relation if it stands there already, or if it stands in another
-    slot whose entities often stand in this one too.
-    """
-    from scipy import sparse
-
-    entities, count = len(graph.entity_names), len(graph.relation_names)
-    rows = np.concatenate([graph.heads, graph.tails])
-    columns = np.concatenate([graph.relations, graph.relations + count])
-    fills = sparse.csr_matrix((np.ones(len(rows), dtype=np.float32), (rows, columns)), shape=(entities, 2 * count))
-    fills.data[:] = 1.0  # a matrix made of pairs sums those that repeat
-    together = (fills.T @ fills).toarray()
-    sizes = np.maximum(together.diagonal(), 1)
-    opens = (together / sizes[:, None] >= SHARE).astype(np.float32)
-    return np.asarray((fills @ opens) > 0)
+    p = sigmoid(candidates.scores[rows])
+    order = np.argsort(p, kind="stable")
+    hopeless = np.cumsum(p[order]) <= HOPELESS * p.sum()
+    hopeless[-LEAST_ASKED:] = False
+    return np.sort(rows[order[~hopeless]])

@@ -1,17 +1,18 @@
-"""What earlier runs into the same folder left: what people said, the pool that they were asked from, what was accepted.
+"""What earlier runs into the same folder left: the answers, the pool that they were drawn from, what was accepted.
 
 ::
 
     FOLDER/
-      answers.tsv     all that was ever said in this folder, and how each was asked
+      answers.tsv     all answers of this folder, and how each question was selected
       earlier/1/      the files of the first run, once its graph, model or candidates changed; and so on
 
-A run that is asked something else sets the files of the one before aside, whole, and takes its answers over.
+A run with other inputs moves the files of the one before, whole, and uses its answers again.
 """
 
 from __future__ import annotations
 
 import shutil
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,20 +20,21 @@ from typing import Any
 
 import numpy as np
 
-from actc.complete.check_report import RESTORED
 from actc.data.answers import Annotations, Answers
 from actc.data.begun import BEGUN, LOCKED
 from actc.data.deliver import waiting
-from actc.data.files import read_listed, write_triples
+from actc.data.files import read_listed
 from actc.data.triples import IntArray, ScoredTriples, Triples, encode_columns
 from actc.decide.case import Case
 from actc.graph.graph import Graph
 from actc.session import Session
 
+RESTORED = "restored.tsv"
+"""Facts that somebody put back after a check."""
 ASIDE, ANSWERS, ACCEPTED, UNDECIDED, GIVEN = "earlier", "answers.tsv", "accepted.tsv", "undecided.tsv", "given.parquet"
 """Where earlier files are; all answers; what was accepted; candidates that may be either; the graph as it was read."""
 LASTING = (ANSWERS, ACCEPTED, UNDECIDED, "thresholds.json", "judged.parquet", "pool.parquet", BEGUN, "session")
-"""What is kept of every run, reports too; all else of the last one only."""
+"""What stays of every run, reports too; all else of the last one only."""
 STAYING = (ASIDE, RESTORED, LOCKED)
 """What a new run finds as it was: the files of earlier ones, and facts that somebody put back."""
 DOUBT = 0.2  # a candidate is undecided where P(true) is between this and one minus this
@@ -41,7 +43,7 @@ FED_BACK = 0.5  # of what was accepted: where the graph holds more of it, the gr
 
 def set_aside(folder: Path) -> None:
     """Put the files of a run into a folder of their own, its answers first; killed at any moment it is done again."""
-    keep_answers(folder)
+    store_answers(folder)
     aside = _next_aside(folder)
     aside.mkdir(parents=True, exist_ok=True)
     for path in sorted(folder.iterdir(), key=lambda path: path.name == BEGUN):  # the last one says that all are there
@@ -66,10 +68,10 @@ def _next_aside(folder: Path) -> Path:
     return folder / ASIDE / str(int(last[0].name) + 1 if last else 1)
 
 
-def keep_answers(folder: Path, before: Answers | None = None, now: Answers | None = None) -> None:
-    """Write all that was said in a folder; of two answers to a triple the later one counts.
+def store_answers(folder: Path, before: Answers | None = None, now: Answers | None = None) -> None:
+    """Write all answers of a folder; of two answers to a triple the later one counts.
 
-    In this order: what was said before, what is written already, what the folder's session has, what was said now.
+    In this order: those before, those that are written already, those of the folder's session, those of now.
     """
     if now is None and (folder / "session").exists():
         session = Session(folder / "session")
@@ -81,8 +83,8 @@ def keep_answers(folder: Path, before: Answers | None = None, now: Answers | Non
             answers.write(folder / ANSWERS)
 
 
-def keep_word(folder: Path, triple: tuple[str, str, str], label: bool | None, who: str) -> None:
-    """Write what somebody says of a triple that no session asks about; None takes it back."""
+def store_answer(folder: Path, triple: tuple[str, str, str], label: bool | None, who: str) -> None:
+    """Write an answer about a triple that no session asks about; None takes it back."""
     about = encode_columns(*([part] for part in triple))
     with waiting(folder / ANSWERS):
         answers = read_answers(folder)
@@ -94,26 +96,26 @@ def keep_word(folder: Path, triple: tuple[str, str, str], label: bool | None, wh
 
 
 def read_answers(folder: Path) -> Answers:
-    """Return all that was said in a folder, in the last run of which there are answers."""
+    """Return the answers of a folder, or of the last run before of which there are any."""
     places = [folder / ANSWERS, *(aside / ANSWERS for aside in reversed(_asides(folder)))]
     found = next((path for path in places if path.exists()), None)
     return Answers() if found is None else Answers.read(found)
+
+
+def has_answers(folder: Path) -> bool:
+    """Return True if somebody has judged in a session."""
+    if not folder.exists():
+        return False
+    with closing(Session(folder)) as session:
+        return len(session.annotations()) > 0
 
 
 @dataclass(frozen=True, eq=False)
 class Earlier:
     """What the run before this one left; nothing, where this is the first.
 
-    Parameters
-    ----------
-    answers : Answers
-        They teach, and prove nothing: they were drawn from other candidates.
-    accepted, undecided : Triples
-        What was accepted; what might have been either.
-    graph : Triples, optional
-        The graph that it was given.
-    session : Path, optional
-        Where people judged last.
+    ``answers`` were drawn from other candidates: they are used to fit, and guarantee nothing. ``undecided`` might have
+    been either; ``graph`` is the one that it was given, ``session`` where people judged last.
     """
 
     answers: Answers = field(default_factory=Answers)
@@ -124,7 +126,7 @@ class Earlier:
 
     @classmethod
     def read(cls, folder: Path, judged: tuple[Path, ...] = ()) -> Earlier:
-        """Read what was set aside, and answers from elsewhere, which teach and prove nothing."""
+        """Read the files of the last run, and answers from elsewhere."""
         asides = _asides(folder)
         sessions = [aside / "session" for aside in asides if (aside / "session").exists()]
         found = cls(session=sessions[-1] if sessions else None)
@@ -148,56 +150,45 @@ class Earlier:
         return self.graph is not None or bool(len(self.answers))
 
     def fed_back(self, graph: Triples) -> bool:
-        """Say whether a graph holds what was accepted before, because somebody put it there."""
+        """Return True if a graph holds what was accepted before, because somebody put it there."""
         return len(self.accepted) > 0 and bool(graph.contains(self.accepted).mean() > FED_BACK)
 
-    def taken_out(self, graph: Graph) -> Graph:
+    def reopen(self, graph: Graph) -> Graph:
         """Return a graph without the facts that are in it because people called them true, if it was fed back.
 
-        They are candidates again, to be accepted by the same word: else of all answers only those would be left to
-        teach that called a candidate false.
+        They are candidates again, to be accepted by the same answers: else only those answers would be left to learn
+        from that called a candidate false.
         """
         if not self.fed_back(graph):
             return graph
         true = self.answers.take(self.answers.labels).triples
         return graph.take(np.flatnonzero(~true.contains(graph)))
 
-    def carry(self, candidates: ScoredTriples, rows: IntArray) -> IntArray:
-        """Return the pool of a new run; answered candidates that may not be asked about stand last.
-
-        Parameters
-        ----------
-        candidates : ScoredTriples
-        rows : int array
-            Those of them that questions may be about.
-        """
+    def pool_of(self, candidates: ScoredTriples, rows: IntArray) -> IntArray:
+        """Return the pool of a new run: the rows that questions may be about, then other answered candidates."""
         answered = candidates.rows_of(self.answers.triples)
         return np.append(rows, np.setdiff1d(answered[answered >= 0], rows))
 
     def about_facts(self, facts: ScoredTriples) -> Annotations:
-        """Return what was said of facts that are doubted now: it decides, and proves nothing."""
+        """Return the answers about doubtful facts: they decide, and guarantee nothing."""
         return self.answers.on(facts).without_inclusion_probability()
 
-    def tell(self, case: Case, graph: Triples) -> list[str]:
-        """Say how many earlier answers are used, why others are not, and what they prove."""
+    def describe(self, case: Case, graph: Triples) -> list[str]:
+        """Return in sentences how many earlier answers are used, and why others are not."""
         if not len(self.answers):
             return []
         lines = [self.answers.describe_unused(case.candidates, graph)]
         if self.answers.has_inclusion_probability.any():
-            lines.append("They were drawn from other candidates: they teach the method, and prove nothing of these.")
+            lines.append("They were drawn from other candidates: they are used to fit, and guarantee nothing of these.")
         return lines
 
 
-def write_undecided(folder: Path, case: Case) -> Triples:
-    """Write the candidates that may be either, nobody having answered; return them."""
+def find_undecided(case: Case) -> IntArray:
+    """Return the candidates that may be either, nobody having answered, those nearest to one half first."""
     decided = case.decisions
     p = np.zeros(len(case.candidates)) if decided.probability is None else decided.probability
     rows = np.flatnonzero((p > DOUBT) & (p < 1 - DOUBT))
-    rows = rows[np.argsort(np.abs(p[rows] - 0.5), kind="stable")]
-    triples = case.candidates.take(rows)
-    columns = {**triples.columns(), "score": triples.scores, "probability": p[rows].round(4)}
-    write_triples(folder / UNDECIDED, columns)
-    return triples
+    return rows[np.argsort(np.abs(p[rows] - 0.5), kind="stable")]
 
 
 def compare(earlier: Earlier, accepted: Triples, undecided: Triples, graph: Triples) -> dict[str, int]:
@@ -217,17 +208,17 @@ def compare(earlier: Earlier, accepted: Triples, undecided: Triples, graph: Trip
     return {**counts, "facts_added": int(added.sum()), "facts_removed": int(removed.sum())}
 
 
-def tell_changes(changes: dict[str, Any]) -> str:
-    """Say in one line what changed since the run before."""
-    told = (
+def describe_changes(changes: dict[str, Any]) -> str:
+    """Return in one line what changed since the run before."""
+    line = (
         f"Since the run before: {changes['accepted_added']:,} newly accepted, {changes['accepted_removed']:,} no "
         f"longer accepted, {changes['accepted_unchanged']:,} accepted as before, "
         f"{changes['undecided_unchanged']:,} still undecided"
     )
     if changes["entered_the_graph"]:
-        told += f"; {changes['entered_the_graph']:,} that were accepted are facts of the graph now"
+        line += f"; {changes['entered_the_graph']:,} that were accepted are facts of the graph now"
     if "facts_added" in changes:
-        told += f". The graph has {changes['facts_added']:,} new facts, and {changes['facts_removed']:,} are gone"
+        line += f". The graph has {changes['facts_added']:,} new facts, and {changes['facts_removed']:,} are gone"
     against = changes["answers_against_the_graph"]
-    told += f". Of {against:,} facts of the graph people said that they are false: disagreeing.tsv" if against else ""
-    return told + "."
+    line += f". People called {against:,} facts of the graph false: disagreeing.tsv" if against else ""
+    return line + "."

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from actc.complete.candidates import CandidateSearch, Wanted, write_candidates
-from actc.complete.find_candidates import FoundCandidates, find_by_both, find_by_rules
+from actc.complete.candidates import best_placed, candidates_of_rules
 from actc.complete.pykeen import find_unseen, load_result
-from actc.complete.union import Proposer
-from actc.complete.weighing import best_placed
+from actc.complete.search import CandidateSearch, write_candidates
+from actc.complete.union import ModelProposals, candidates_of_both
 from actc.data.deliver import check_writable
 from actc.data.files import copy_options, read_scored, write_triples
 from actc.data.progress import Progress, ignore_progress
 from actc.errors import OptionError
 from actc.evidence.rules import propose_by_rules
 from actc.graph.formats import read_graph
-from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals
-
-
-@dataclass(frozen=True)
-class Proposed:
-    """How many new facts were written, and what a person should know of them."""
-
-    candidates: int
-    notes: tuple[str, ...] = ()
+from actc.session.oracle import Finished
 
 
 def propose_candidates(
@@ -44,10 +35,10 @@ def propose_candidates(
     base: Base = "",
     trust: bool = False,
     progress: Progress = ignore_progress,
-) -> Proposed:
+) -> Finished:
     """Propose new facts, as ``actc candidates`` does: by the graph's own rules, by a model, or with evidence by both.
 
-    A model's run that is cut off goes on where it stopped when it is started again; weighing evidence begins anew.
+    A model's run that is cut off goes on where it stopped when it is started again; scoring by evidence begins anew.
 
     Parameters
     ----------
@@ -64,7 +55,7 @@ def propose_candidates(
     evidence : bool
         Whether the score is the log-odds by all the evidence; rules then propose beside the model.
     held : path, optional
-        With evidence: facts that the model was not trained on; without it those that its folder tells of.
+        With evidence: facts that the model was not trained on; without it those of its folder.
     relations : sequence of str
         Only these; all if empty.
     any_entity : bool
@@ -74,52 +65,43 @@ def propose_candidates(
     trust : bool
         Whether a pickle may be read, which can run any code in it.
     progress : callable
-        Told how many more questions, or steps, are done, of how many in all.
+        Called with how many more questions, or steps, are done, of how many in all.
     """
     out = check_writable(out)
     copy_options(out)  # refuses an ending that no table has, before anything is asked
     if held is not None and not evidence:
-        raise OptionError("--held: holdout facts say what evidence is worth; give --evidence too.")
+        raise OptionError("--held: from holdout facts the weights of evidence are learnt; give --evidence too.")
     known = without_literals(read_graph(graph, base=base))
+    if model is None and not evidence:
+        proposed = propose_by_rules(known, progress=lambda done, total, name: progress(1, total))
+        return _write(out, proposed.columns(), relations)
     if model is None:
-        return _propose_by_rules(known, out, evidence, relations, progress)
+        found = candidates_of_rules(known, progress=lambda done, total, name: progress(1, 2 * total))
+        return _write(out, found.table(), relations, found.notes)
     scorer = load_result(model, trust=trust)
     facts = None if not evidence else find_unseen(model, known) if held is None else read_graph(held, base=base)
     facts = known.take(np.arange(0)) if facts is None else facts
-    asked = known.take(np.flatnonzero(~facts.contains(known)))
-    search = CandidateSearch(scorer, asked, Wanted(best, tuple(relations), any_entity))
+    open_questions = known.take(np.flatnonzero(~facts.contains(known)))
+    search = CandidateSearch(scorer, open_questions, best, relations, any_entity)
     if not evidence:
-        return Proposed(write_candidates(search, out, progress))
+        return _finish(out, write_candidates(search, out, progress), [])
     proposals = out.with_name(f".{out.name}.proposals.parquet")
     write_candidates(search, proposals, progress)
-    found = find_by_both(known, Proposer(scorer, facts, best_placed(read_scored(proposals)[0])), relations)
-    _write(out, found)
+    model_proposals = ModelProposals(scorer, facts, best_placed(read_scored(proposals)[0]))
+    found = candidates_of_both(known, model_proposals, relations)
+    finished = _write(out, found.table(), (), found.notes)
     proposals.unlink()
-    return Proposed(len(found.triples), tuple(found.notes))
+    return finished
 
 
-def _propose_by_rules(
-    graph: Graph,
-    out: Path,
-    evidence: bool,
-    relations: Sequence[str],
-    progress: Progress,
-) -> Proposed:
-    """Write what rules propose, the surest first, or the likeliest by all the evidence."""
-    if evidence:
-        found = find_by_rules(graph, progress=lambda done, total, name: progress(1, 2 * total))
-        return Proposed(_write(out, found, relations), tuple(found.notes))
-    proposed = propose_by_rules(graph, progress=lambda done, total, name: progress(1, total)).of_relations(relations)
-    columns = proposed.columns()
+def _write(out: Path, columns: dict[str, Any], relations: Sequence[str], notes: Sequence[str] = ()) -> Finished:
+    """Write candidates of some relations, those with the highest score first."""
     rows = np.argsort(-columns["score"], kind="stable")
-    write_triples(out, {name: values[rows] for name, values in columns.items()})
-    return Proposed(len(rows))
-
-
-def _write(out: Path, found: FoundCandidates, relations: Sequence[str] = ()) -> int:
-    """Write candidates of some relations, the likeliest first; return how many."""
-    columns = found.columns()
-    rows = np.argsort(-found.triples.scores, kind="stable")
     rows = rows[np.isin(columns["relation"][rows], relations)] if relations else rows
     write_triples(out, {name: values[rows] for name, values in columns.items()})
-    return len(rows)
+    return _finish(out, len(rows), notes)
+
+
+def _finish(out: Path, count: int, notes: Sequence[str]) -> Finished:
+    scored = "; their scores are log-odds, for --method pooled-evidence" if notes else ""
+    return Finished((*notes, f"{out}: {count} candidates{scored}."), (out,))

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from actc.complete.candidates import CandidateSearch, Wanted, collect_candidates
-from actc.complete.score_triples import score_triples as score_graph
+from actc.complete.scorer import score_triples as score_graph
+from actc.complete.search import CandidateSearch, collect_candidates
 from actc.data.deliver import write_beside
 from actc.data.files import load_json, open_text, ordinary, write_text
 from actc.data.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
@@ -125,9 +125,8 @@ def from_pykeen(
     any_entity : bool
         Take any entity as an answer; otherwise those that fit by what the known facts say of the relation.
     """
-    wanted = Wanted(best, relations=tuple(relations), any_entity=any_entity)
     facts = as_graph(result.training if known is None else known)
-    return collect_candidates(CandidateSearch(from_result(result), facts, wanted))
+    return collect_candidates(CandidateSearch(from_result(result), facts, best, relations, any_entity))
 
 
 def _names(code_of: dict[str, int]) -> tuple[str, ...]:

@@ -89,6 +89,19 @@ class Begun:
         """Write down that a stage is finished."""
         return Begun(self.folder, self.asked, {**self.done, stage: left})._kept()
 
+    @classmethod
+    def answered(cls, folder: Path) -> int:
+        """Return how many answers there were when the files in a folder were last written."""
+        begun = cls.peek(folder)
+        return 0 if begun is None else int(begun.done.get("answered", 0))
+
+    @classmethod
+    def note_answers(cls, folder: Path, count: int) -> None:
+        """Write down how many answers the files in a folder rest on: a budget counts from there."""
+        begun = cls.peek(folder)
+        if begun is not None:
+            begun.finish("answered", count)
+
     def _kept(self) -> Begun:
         write_json(self.folder / BEGUN, {"asked": self.asked, "done": self.done})
         return self

@@ -107,12 +107,12 @@ def ask_oracle(
     rows : int array, optional
         The candidates that the pool is made of, in its order; without it a random part of those that can be judged.
     answers : Answers, optional
-        Those of earlier runs, which are used to fit.
+        Those of earlier runs; the budget counts new ones.
     """
     random = np.random.default_rng(seed)
     rows = split_pool(judgeable, random) if rows is None else rows
     pool = candidates.take(rows).with_used_names()  # as whoever reads its file will see it
-    given = (answers or Answers()).on(pool).without_inclusion_probability()
+    given = (answers or Answers()).on(pool)
     earlier = len(given)
     chosen, enough = named_method(method), min(earlier + budget, len(pool))
     case = Case(pool, given, known, method, target=target, candidates=candidates)

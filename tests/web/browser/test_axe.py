@@ -12,8 +12,8 @@ from playwright.sync_api import Page
 
 from actc.bench.paper.run import write_paper
 from actc.bench.sample.demo import run_demo
-from actc.complete.check_run import run_check
-from actc.complete.plan import RunConfig
+from actc.complete.check import run_check
+from actc.complete.config import RunConfig
 from actc.data.files import write_scored, write_triples
 from actc.data.triples import ScoredTriples
 from actc.session import Judgement, Session

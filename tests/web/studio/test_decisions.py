@@ -10,8 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 import actc
-from actc.complete.check_run import run_check
-from actc.complete.plan import RunConfig
+from actc.complete.check import run_check
+from actc.complete.config import RunConfig
 from actc.complete.run import run_completion
 from actc.data.files import write_triples
 from actc.decide.decision_table import DECISIONS
@@ -113,7 +113,7 @@ def project_in(folder, goal: str) -> Project:
 
 
 def test_answers_on_the_page_are_what_the_next_run_writes(home, tmp_path, monkeypatch):
-    monkeypatch.setattr("actc.complete.weighing.LEAST_ASKED", 20)
+    monkeypatch.setattr("actc.complete.candidates.LEAST_ASKED", 20)
     project = project_in(tmp_path, "complete")
     asking = RunConfig(home / "graph.tsv", project.result, budget=12)
     run_completion(asking)

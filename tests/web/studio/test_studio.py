@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from actc.complete.find_candidates import find_by_rules
+from actc.complete.candidates import candidates_of_rules
 from actc.data.deliver import alone, try_to_lock
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
@@ -232,7 +232,7 @@ def test_a_project_s_page_says_what_to_do_after_a_run_that_was_cancelled_or_fail
     run.cancel()
     assert describe_project(app.state.studio, project)["next"]["what"] == "again"
     with pytest.raises(OptionError) as raised:
-        find_by_rules(read_graph(project.files / "g.tsv"))
+        candidates_of_rules(read_graph(project.files / "g.tsv"))
     (run.folder / "log.txt").write_text(f"$ actc complete\nactc: {raised.value}\n")
     (run.folder / "ended.json").write_text('{"state": "failed"}')
     sentence = describe_project(app.state.studio, project)["next"]["sentence"]

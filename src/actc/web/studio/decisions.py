@@ -11,8 +11,8 @@ import duckdb
 from fastapi import APIRouter, Depends, HTTPException, Query
 from pydantic import Field
 
-from actc.complete.earlier import keep_word
-from actc.complete.open_case import CHECK
+from actc.complete.config import CHECK
+from actc.complete.earlier import store_answer
 from actc.data.begun import version_of
 from actc.data.files import quote
 from actc.decide.decision_table import DECISIONS, PRECISIONS
@@ -286,7 +286,7 @@ def answer(project: Project, session: Session, triple: tuple[str, str, str], sai
         raise SessionError(f"{' '.join(triple)} is not in the session.")
     else:
         label = LABELS.get(said)
-        keep_word(project.result, triple, None if label is None else bool(label), OWNER)
+        store_answer(project.result, triple, None if label is None else bool(label), OWNER)
 
 
 deciding = APIRouter(prefix="/api/projects/{name}", route_class=checking(studio_of))

@@ -17,28 +17,31 @@ if TYPE_CHECKING:  # and when they are used: a help text shall not wait for nump
 
 Goal = Literal["missing", "wrong"]
 PRECISION = 0.9
-"""The precision that `actc check` guarantees of what it takes out, unless another one is wanted."""
+"""The precision that `actc check` guarantees of what it removes, unless another one is given."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 ONE_TIME = ("undo", "facts", "if_changed")
 """Options of one run that the next one does not repeat."""
+CANDIDATES, KNOWN, CHECK = "candidates.parquet", "known.parquet", "check"
+"""In a run's folder: what may be missing; the graph with a model's scores; the folder of the check within it."""
+PATHS = ("graph", "out", "model", "candidates", "oracle", "held", "facts")
 
 
-def _option(default: Any, text: str, *, check: bool = False, more: bool = False, metavar: str | None = None) -> Any:
+def _option(default: Any, text: str, *, check: bool = False, more: bool = False) -> Any:
     """Describe an option: for the help of ``actc complete`` (and of ``check``), and for Python."""
-    return field(default=default, metadata={"help": text, "check": check, "more": more, "metavar": metavar})
+    return field(default=default, metadata={"help": text, "check": check, "more": more})
 
 
 @dataclass(frozen=True)
 class RunConfig:
-    """What a run into a folder is asked for; see :func:`actc.complete_graph` and :func:`actc.check_graph`."""
+    """The configuration of a run into a folder; see :func:`actc.complete_graph` and :func:`actc.check_graph`."""
 
-    graph: Path
+    graph: Path | None
     out: Path
     goal: Goal = "missing"
     store: tuple[str, ...] = ()  # how the command line named the store that the graph was read from
     model: Path | None = _option(None, "A folder that PyKEEN wrote: its model proposes beside the rules.")
     candidates: Path | None = _option(
-        None, "Facts in question; only these are decided. [default: what rules and the model propose]"
+        None, "A table of triples, such as from text; only these are decided. [default: what rules and a model propose]"
     )
     evidence: bool = _option(True, "Score candidates by what the graph says of them, or by the model alone.")
     oracle: Path | None = _option(
@@ -47,7 +50,7 @@ class RunConfig:
     names: tuple[Path, ...] = _option(
         (), "Names of entities or relations, for the people who judge; see: actc start --help. Repeatable.", check=True
     )
-    budget: int = _option(100, "How many answers to ask for; 0 asks nobody.", check=True)
+    budget: int = _option(100, "How many new answers to ask for; 0 asks nobody.", check=True)
     precision: float | None = _option(
         None, "Guarantee this precision, with --confidence: random draws test the list.", check=True
     )
@@ -64,7 +67,7 @@ class RunConfig:
         None, "How many proposals of a model to a question. [default: 10; without evidence 2]", more=True
     )
     held: Path | None = _option(
-        None, "Facts that the model was not trained on. [default: those its folder tells of]", more=True
+        None, "Facts that the model was not trained on. [default: those of its folder]", more=True
     )
     judged: tuple[Path, ...] = _option(
         (), "Answers from elsewhere, such as a judged audit: they teach, and decide what they are about. Repeatable.",
@@ -79,57 +82,84 @@ class RunConfig:
         "", "What IRIs begin with in RDF and names do not; a second time: those of relations.", check=True, more=True
     )
     trust: bool = _option(False, "Allow reading a pickle, which can run any code in it.", more=True)
-    if_changed: bool = _option(False, "Do nothing, and say so, where nothing is new since the last run.", more=True)
+    if_changed: bool = _option(False, "Do nothing where nothing is new since the last run.", more=True)
 
     def __post_init__(self) -> None:
-        for name in ("graph", "out", "model", "candidates", "oracle", "held", "facts"):
+        for name in PATHS:
             given = getattr(self, name)
             object.__setattr__(self, name, None if given is None else Path(given))
         for name in ("names", "judged"):
             object.__setattr__(self, name, tuple(Path(path) for path in getattr(self, name)))
         if self.goal == "wrong":
-            self._refuse_others()
+            for one in options_of("missing"):
+                if not one.metadata["check"] and getattr(self, one.name) != one.default:
+                    raise OptionError(f"{flag(one)}: a check has no such option; it is one of actc complete.")
             object.__setattr__(self, "precision", PRECISION if self.precision is None else self.precision)
-        if self.out.exists() and not self.out.is_dir():
-            raise OptionError(f"--out: {self.out} is a file; give the name of a folder.")
-        if self.budget < 0:
-            raise OptionError(
-                f"--budget: how many new answers to ask for; 0 asks nobody, and {self.budget} is not possible."
-            )
+        for wrong, message in self._refusals():
+            if wrong:
+                raise OptionError(message)
         if self.precision is not None:
             self._demand(self.precision)  # refuses what cannot be guaranteed
-        if self.best is not None and self.best < 1:
-            raise OptionError(f"--best: at least one answer to a question is needed, not {self.best}.")
-        self._check_method()
-        self._check_undo()
+        if self.method is not None:
+            from actc.methods.named import find_method
+
+            if find_method(self.method).reads == "known" and self.evidence:
+                raise OptionError(
+                    f"--method: {self.method} compares scores with those of known facts, which evidence has none of; "
+                    "give --no-evidence too."
+                )
         for path in (self.oracle, self.held, self.facts, self.candidates, *self.judged, *self.names):
             if path is not None and not path.exists():
                 raise FileError(f"{path}: there is no such file.")
 
-    def _refuse_others(self) -> None:
-        """Refuse options that only a completion has."""
-        for one in options_of("missing"):
-            if not one.metadata["check"] and getattr(self, one.name) != one.default:
-                raise OptionError(f"{flag(one)}: a check has no such option; it is one of actc complete.")
+    def _refusals(self) -> list[tuple[bool, str]]:
+        """Return what cannot be asked together, and whether it is."""
+        no_graph = self.graph is None
+        return [
+            (no_graph and self.candidates is None, "Give a GRAPH, or a table of triples with --candidates, or both."),
+            (no_graph and self.check, "--check: it checks the facts of a GRAPH; give one."),
+            (
+                no_graph and not self.evidence,
+                "--no-evidence: a model then compares with the facts of a GRAPH; give one.",
+            ),
+            (self.out.exists() and not self.out.is_dir(), f"--out: {self.out} is a file; give the name of a folder."),
+            (
+                self.budget < 0,
+                f"--budget: how many new answers to ask for; 0 asks nobody, and {self.budget} is not possible.",
+            ),
+            (
+                self.best is not None and self.best < 1,
+                f"--best: at least one answer to a question is needed, not {self.best}.",
+            ),
+            (
+                self.model is None and not self.evidence,
+                "--no-evidence: a model then decides alone; give --model, or leave --no-evidence out.",
+            ),
+            (
+                self.model is None and self.held is not None,
+                "--held: these are facts that a model was not trained on; give --model too.",
+            ),
+            (
+                self.facts is not None and not self.undo,
+                "--facts: it names the facts to put back; give --undo too.",
+            ),
+            (
+                self.undo and self.goal == "missing" and not self.check,
+                "--undo: without --check nothing was taken out; give --check too.",
+            ),
+        ]
 
-    def _check_method(self) -> None:
-        from actc.methods.named import find_method
+    @property
+    def source(self) -> Path:
+        """The graph, or the candidates where there is none."""
+        path = self.graph or self.candidates
+        assert path is not None
+        return path
 
-        if self.method is not None and find_method(self.method).reads == "known" and self.evidence:
-            raise OptionError(
-                f"--method: {self.method} compares scores with those of known facts, which evidence has none of; "
-                "give --no-evidence too."
-            )
-        if self.model is None and not self.evidence:
-            raise OptionError("--no-evidence: a model then decides alone; give --model, or leave --no-evidence out.")
-        if self.model is None and self.held is not None:
-            raise OptionError("--held: these are facts that a model was not trained on; give --model too.")
-
-    def _check_undo(self) -> None:
-        if self.facts is not None and not self.undo:
-            raise OptionError("--facts: it names the facts to put back; give --undo too.")
-        if self.undo and self.goal == "missing" and not self.check:
-            raise OptionError("--undo: without --check nothing was taken out; give --check too.")
+    @property
+    def title(self) -> str:
+        """What pages call the run."""
+        return self.source.name.partition(".")[0]
 
     @property
     def target(self) -> TargetPrecision | None:
@@ -147,34 +177,28 @@ class RunConfig:
         return RunConfig(self.graph, self.out / "check", "wrong", seed=self.seed, base=self.base)
 
     @property
+    def new_answers(self) -> int:
+        """How many answers to ask for now: what is put back is decided by those that are there."""
+        return 0 if self.undo else self.budget
+
+    @property
     def answers(self) -> int:
         """How many answers to a question are candidates."""
         return self.best or (10 if self.evidence else 2)
 
-    @property
-    def asked(self) -> dict[str, Any]:
-        """What the candidates and their scores depend on."""
+    def inputs(self) -> dict[str, Any]:
+        """Return what the candidates and their scores depend on."""
         from actc.data.begun import fingerprint
 
-        asked = {
-            "graph": fingerprint(self.graph),
-            "--base": self.base if isinstance(self.base, str) else list(self.base),
-            "--seed": self.seed,
-        }
+        base = self.base if isinstance(self.base, str) else list(self.base)
+        inputs = {"graph": fingerprint(self.graph), "--base": base, "--seed": self.seed}
         if self.goal == "wrong":
-            return {**asked, "check": True}
-        return {
-            **asked,
-            "--model": fingerprint(self.model),
-            "--candidates": fingerprint(self.candidates),
-            "--best": self.answers,
-            "--evidence": self.evidence,
-            "--held": fingerprint(self.held),
-        }
+            return {**inputs, "check": True}
+        more = {f"--{name}": fingerprint(getattr(self, name)) for name in ("model", "candidates", "held")}
+        return {**inputs, **more, "--best": self.answers, "--evidence": self.evidence}
 
-    @property
-    def wishes(self) -> dict[str, Any]:
-        """What decisions depend on besides."""
+    def decision_inputs(self) -> dict[str, Any]:
+        """Return what decisions depend on besides."""
         from actc.data.begun import fingerprint
 
         rules = None if self.constraints is None else Path(self.constraints)
@@ -182,20 +206,19 @@ class RunConfig:
             "--oracle": fingerprint(self.oracle),
             "--judged": [fingerprint(path) for path in self.judged],
             "--constraints": fingerprint(rules) if rules is not None and rules.exists() else str(rules),
-            "--check": self.check,
-            "--budget": self.budget,
-            "--precision": self.precision,
-            "--confidence": self.confidence,
-            "--method": self.method,
+            **{f"--{name}": getattr(self, name) for name in ("check", "budget", "precision", "confidence", "method")},
         }
 
     def command(self, budget: int | None = None, *more: str) -> str:
         """Return the command line that asks for the same, with another budget if one is given, and more words."""
-        words = ["actc", "check" if self.goal == "wrong" else "complete", *(self.store or (str(self.graph),))]
+        words = ["actc", "check" if self.goal == "wrong" else "complete"]
+        words += self.store or ([] if self.graph is None else [str(self.graph)])
         for one in options_of(self.goal):
             value = budget if one.name == "budget" and budget is not None else getattr(self, one.name)
-            if value != default_of(one, self.goal) and one.name not in ONE_TIME:
-                words += _words(one, value)
+            if value == default_of(one, self.goal) or one.name in ONE_TIME:
+                continue
+            values = value if isinstance(value, tuple | list) else [value]
+            words += [flag(one)] if isinstance(value, bool) else [w for each in values for w in (flag(one), f"{each}")]
         return shlex.join([*words, "--out", str(self.out), *more])
 
 
@@ -212,13 +235,6 @@ def default_of(one: Field[Any], goal: Goal) -> Any:
 def flag(one: Field[Any]) -> str:
     """Return the option of the command line that a field is."""
     return f"--{'no-' * (one.default is True)}{one.name.replace('_', '-')}"
-
-
-def _words(one: Field[Any], value: Any) -> list[str]:
-    """Return an option of the command line and its value, once for each of several."""
-    if isinstance(value, bool):
-        return [flag(one)]
-    return [word for each in (value if isinstance(value, tuple | list) else [value]) for word in (flag(one), f"{each}")]
 
 
 def documented(goal: Goal) -> Callable[[Function], Function]:

@@ -1,8 +1,7 @@
-"""What does a model think of these triples? Names in, scores out, whatever the model."""
+"""A model's scores of triples: names in, scores out, whatever the model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -32,15 +31,7 @@ class Scorer(Protocol):
 
 
 def score_triples(scorer: Scorer, graph: Graph, progress: Progress = ignore_progress) -> ScoredTriples:
-    """Return the graph's triples with the model's scores.
-
-    Parameters
-    ----------
-    scorer : Scorer
-    graph : Graph
-    progress : callable
-        Called with the triples just scored and their number.
-    """
+    """Return the graph's triples with the model's scores; ``progress`` gets the triples just scored, and all."""
     codes = graph.recoded(scorer.entity_names, scorer.relation_names)
     refuse_strangers(graph, codes)
     scores = np.empty(len(graph))
@@ -55,7 +46,7 @@ def score_triples(scorer: Scorer, graph: Graph, progress: Progress = ignore_prog
 
 
 def knows(scorer: Scorer, triples: Triples) -> BoolArray:
-    """Say of each triple whether the model knows all of its names, shape (N,)."""
+    """Return for each triple whether the model knows all of its names, shape (N,)."""
     codes = triples.recoded(scorer.entity_names, scorer.relation_names)
     return np.asarray((codes.heads >= 0) & (codes.relations >= 0) & (codes.tails >= 0))
 
@@ -68,30 +59,18 @@ def score_known(scorer: Scorer, graph: Graph) -> FloatArray:
 
 
 def refuse_strangers(graph: Graph, codes: Graph) -> None:
-    """Refuse names that the model does not know, saying how many and whether it knows any.
-
-    Parameters
-    ----------
-    graph : Graph
-        The triples as they came.
-    codes : Graph
-        The same in the model's codes, -1 for names that it lacks.
-    """
+    """Refuse triples with names that the model does not know: ``codes`` are the same in its codes, -1 for those."""
     ends, known_ends = np.append(graph.heads, graph.tails), np.append(codes.heads, codes.tails)
-    _refuse("entities", graph.entity_names, ends, known_ends)
-    _refuse("relations", graph.relation_names, graph.relations, codes.relations)
-
-
-def _refuse(kind: str, names: Sequence[str], used: IntArray, known: IntArray) -> None:
-    strangers = [names[code] for code in np.unique(used[known < 0]).tolist()]
-    if strangers:
-        _raise_strangers(kind, strangers, len(np.unique(used)))
-
-
-def _raise_strangers(kind: str, strangers: Sequence[str], used: int) -> None:
-    if len(strangers) == used:
-        raise TableError(f"The model knows none of the {used} {kind}; it was trained on another graph.")
-    some = ", ".join(repr(name) for name in strangers[:3])
-    raise TableError(
-        f"The model does not know {len(strangers)} of the {used} {kind} ({some}); leave those out or train it on them."
-    )
+    for kind, names, used, known in (
+        ("entities", graph.entity_names, ends, known_ends),
+        ("relations", graph.relation_names, graph.relations, codes.relations),
+    ):
+        strangers, count = [names[code] for code in np.unique(used[known < 0]).tolist()], len(np.unique(used))
+        if strangers and len(strangers) == count:
+            raise TableError(f"The model knows none of the {count} {kind}; it was trained on another graph.")
+        if strangers:
+            some = ", ".join(map(repr, strangers[:3]))
+            raise TableError(
+                f"The model does not know {len(strangers)} of the {count} {kind} ({some}); leave those out or train it "
+                "on them."
+            )

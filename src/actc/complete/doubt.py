@@ -1,7 +1,7 @@
-"""How probably wrong each fact of a graph is, by the graph alone.
+"""How probably wrong each fact of a graph is: by the graph alone, then by answers too.
 
-Errors of several kinds are planted in the graph, facts and errors are looked at as if each were not there, and boosted
-trees say, out of fold, how much likelier each kind is than a fact to look so: density ratios. Nobody knows which kinds
+Errors of several kinds are planted in the graph, facts and errors are looked up as if each were not there, and boosted
+trees tell, out of fold, how much likelier each kind is than a fact to look so: density ratios. Nobody knows which kinds
 of errors the graph has: their shares are inferred from its facts. How many facts are wrong, and in which relations,
 only answers tell: errors may look like facts.
 """
@@ -9,18 +9,26 @@ only answers tell: errors may look like facts.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 
+from actc.data.deliver import write_beside
+from actc.data.files import read_scored, write_scored
 from actc.data.numeric import find_shift, one_thread, sigmoid
-from actc.data.triples import BoolArray, FloatArray, IntArray
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
+from actc.decide.case import Case
 from actc.errors import TableError
 from actc.evidence.model import FOLDS, EvidenceModel, Quantiles, Ridge, hash_triples
 from actc.evidence.plan import GRAPH_COLUMNS
 from actc.evidence.plant import Planted
+from actc.evidence.reasons import Reasons
+from actc.evidence.score import TriplesWithEvidence
 from actc.evidence.steps import Limits
-from actc.evidence.table import Duckdb, Progress, Proposals, Work
+from actc.evidence.table import Duckdb, Progress, Proposals, Work, gather_evidence
 from actc.graph.graph import Graph
+from actc.methods.pooled.method import Pooled
 
 EACH = 0.01  # of the facts are planted, of each kind, in one round
 ENOUGH = 1000  # errors of a kind
@@ -42,48 +50,69 @@ SHARE = 0.05  # of wrong facts, while the shares of kinds are inferred, which ha
 MOST_SHARE = 0.9  # of the facts that may look wrong
 MEMORY = "2GB"  # for the database; all facts' evidence in single precision comes on top
 LEAST_FACTS = 100
+MOST_FACTS = 900_000  # a session has a million triples, of which 50,000 may be candidates
+EXPLAINED = 50_000  # the most doubtful facts, which have reasons: half a kilobyte each
+POOL, PIECES = "pool.parquet", "pieces.npy"
 
 
 @dataclass(frozen=True, eq=False)
-class Doubts:
-    """How probably wrong the facts of a graph are.
+class DoubtfulFacts:
+    """The facts of a graph, the most doubtful first, and what the graph says of each.
 
     Parameters
     ----------
-    graph : Graph
-        N facts.
-    log_odds : float array of shape (N,)
-        Of being wrong.
-    pieces : float array of shape (N, F)
-        The evidence as normal quantiles, in single precision.
-    worth : EvidenceModel
-        What each piece of evidence is worth by a ridge: where reasons come from.
+    facts : ScoredTriples
+        Their scores are log-odds of being wrong.
+    pieces : float array of shape (n, F)
+        The evidence as normal quantiles, in single precision: answers move the weight of each piece.
+    reasons : Reasons
+        The evidence of the first ones, as if each fact were not there, with its weights for being true by a ridge.
     """
 
-    graph: Graph
-    log_odds: FloatArray
+    facts: ScoredTriples
     pieces: FloatArray
-    worth: EvidenceModel
+    reasons: Reasons
 
-    @property
-    def order(self) -> IntArray:
-        """The rows, the most doubtful first."""
-        return np.argsort(-self.log_odds, kind="stable")
+    def probability(self, case: Case | None = None) -> FloatArray:
+        """Return P(wrong) of each: before any answer, or by all that the answers of a case taught, shape (n,).
+
+        It puts the list in order, by relations and by the pieces of evidence. The case decides what is removed.
+        """
+        if case is None or not len(case.annotations):
+            return sigmoid(self.facts.scores)
+        answers, names = case.answers_in(self.facts), self.reasons.parts[0][1].columns
+        pool = TriplesWithEvidence.of(self.facts, self.pieces, names, with_log_odds=True)
+        found = Pooled(reads="evidence").fit(pool, answers).probabilities(pool)
+        found[answers.rows] = answers.labels
+        return found
+
+    def explain(self, triples: Triples) -> Reasons:
+        """Return the reasons of some of the facts."""
+        evidence = gather_evidence(self.reasons.graph, Proposals(triples), Limits.for_count(len(triples)))
+        return Reasons(((evidence, self.reasons.parts[0][1]),), self.reasons.graph)
+
+    def save(self, folder: Path) -> None:
+        """Write it into the folder of a run."""
+        write_scored(folder / POOL, self.facts)
+        with write_beside(folder / PIECES) as temporary, temporary.open("wb") as file:
+            np.save(file, self.pieces)
+        self.reasons.save(folder)
+
+    @classmethod
+    def load(cls, folder: Path, graph: Graph) -> Self:
+        """Read what an earlier run wrote."""
+        facts = read_scored(folder / POOL)[0]
+        reasons = Reasons.load(folder, facts, graph)
+        assert reasons is not None
+        return cls(facts, np.load(folder / PIECES, allow_pickle=False), reasons)
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
-    """Facts and planted errors, and what the graph says of each.
+class PlantedEvidence:
+    """Facts and planted errors, and what the graph says of each: n rows of F pieces, in single precision.
 
-    Parameters
-    ----------
-    pieces : float array of shape (n, F)
-        The evidence, in single precision.
-    kinds : int array of shape (n,)
-        0 for facts, k for the k-th of K kinds of errors.
-    rows : int array of shape (n,)
-        Which fact it is, of N; -1 for errors. A fact may be there several times, each time with other errors around.
-    folds : int array of shape (n,)
+    ``kinds`` are 0 for facts, k for the k-th of K kinds of errors; ``rows`` which fact it is, of N, -1 for errors. A
+    fact may be there several times, each time with other errors around.
     """
 
     pieces: FloatArray
@@ -104,7 +133,7 @@ def refuse_few(graph: Graph) -> None:
 
 
 @one_thread("sklearn.ensemble")
-def doubt_facts(graph: Graph, seed: int = 0, progress: Progress | None = None) -> Doubts:
+def doubt_facts(graph: Graph, seed: int = 0, progress: Progress | None = None) -> DoubtfulFacts:
     """Return how probably wrong every fact of a graph is.
 
     Parameters
@@ -125,15 +154,20 @@ def doubt_facts(graph: Graph, seed: int = 0, progress: Progress | None = None) -
     doubts, planted = _log_ratio(of_facts, mix), _log_ratio(ratios[~looked.facts], mix)
     share = expect_share(doubts, planted, mix[looked.kinds[~looked.facts] - 1])
     log_odds = doubts + find_shift(doubts, share)
-    worth = _learn_worth(looked, learnt, 1 - sigmoid(log_odds), mix, share)
+    model = _learn_weights(looked, learnt, 1 - sigmoid(log_odds), mix, share)
     first = np.full(len(graph), len(looked.rows))  # the row of none
     np.minimum.at(first, looked.rows[facts], facts)
     seen = np.append(looked.pieces, np.full((1, looked.pieces.shape[1]), np.nan, np.float32), axis=0)
-    return Doubts(graph, log_odds, worth.ridge.quantiles.transform(seen[first]).astype(np.float32), worth)
+    pieces: Any = model.ridge.quantiles.transform(seen[first]).astype(np.float32)
+    rows = np.argsort(-log_odds, kind="stable")[:MOST_FACTS]
+    doubtful = graph.take(rows).with_scores(log_odds[rows]).with_used_names()
+    some = doubtful.take(np.arange(min(len(doubtful), EXPLAINED)))
+    evidence = gather_evidence(graph, Proposals(some), Limits.for_count(len(some)))
+    return DoubtfulFacts(doubtful, pieces[rows], Reasons(((evidence, model),), graph))
 
 
-def look_up(graph: Graph, seed: int, progress: Progress | None = None) -> Looked:
-    """Plant errors and look at all facts and errors, in as many rounds as there have to be for enough errors."""
+def look_up(graph: Graph, seed: int, progress: Progress | None = None) -> PlantedEvidence:
+    """Plant errors and look up all facts and errors, in as many rounds as there have to be for enough errors."""
     each = max(int(EACH * len(graph)), 5)
     rounds = int(np.clip(-(-ENOUGH // each), 1, MOST_ROUNDS))
     pieces: list[FloatArray] = []
@@ -146,32 +180,30 @@ def look_up(graph: Graph, seed: int, progress: Progress | None = None) -> Looked
         for part in Duckdb(MEMORY).look(work):
             pieces[at][work.rows[part.ids]] = part.values(GRAPH_COLUMNS)
         numbers.append(np.stack([planted.kinds, planted.rows, hash_triples(planted.graph) % FOLDS]))
-    return Looked(np.concatenate(pieces), *np.concatenate(numbers, axis=1))
+    return PlantedEvidence(np.concatenate(pieces), *np.concatenate(numbers, axis=1))
 
 
-def learn_ratios(looked: Looked, lesson: IntArray) -> FloatArray:
+def learn_ratios(looked: PlantedEvidence, rows: IntArray) -> FloatArray:
     """Return the log of the density of each kind over that of facts, out of fold, shape (n, K).
 
-    Parameters
-    ----------
-    looked : Looked
-    lesson : int array
-        Rows that the trees learn from: facts, which count as much as all errors, and errors of all kinds alike.
+    The trees learn from ``rows``: facts, which count as much as all errors, and errors of all kinds alike.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    kinds, counts = looked.kinds[lesson], np.bincount(looked.kinds[lesson])
+    kinds, counts = looked.kinds[rows], np.bincount(looked.kinds[rows])
     size = max(len(counts) - 1, 1)
-    cases = (len(lesson) * np.append(0.5, np.full(size, 0.5 / size)) / np.maximum(counts, 1))[kinds]
+    cases = (len(rows) * np.append(0.5, np.full(size, 0.5 / size)) / np.maximum(counts, 1))[kinds]
     ratios = np.zeros((len(looked.kinds), len(counts) - 1))
     for fold in range(FOLDS):
-        rest, these = looked.folds[lesson] != fold, looked.folds == fold
-        table = looked.pieces[lesson[rest]].astype(np.float64)
+        rest, these = looked.folds[rows] != fold, looked.folds == fold
+        table = looked.pieces[rows[rest]].astype(np.float64)
         edges = [values[:: -(-len(values) // BINS)] for values in Quantiles.of(table, cases[rest]).values]
         model = HistGradientBoostingClassifier(random_state=0, **TREES)
         model.fit(_in_bins(table, edges), kinds[rest], cases[rest])
-        p = model.predict_proba(_in_bins(looked.pieces[these], edges)).clip(LEAST)
-        logs = np.log(p) - np.log(np.bincount(kinds[rest], cases[rest]))
+        p = np.full((int(these.sum()), len(counts)), LEAST)  # of a kind of which no error can be made
+        p[:, model.classes_] = model.predict_proba(_in_bins(looked.pieces[these], edges)).clip(LEAST)
+        weights = np.bincount(kinds[rest], cases[rest], minlength=len(counts))
+        logs = np.log(p) - np.log(np.where(weights > 0, weights, 1.0))
         ratios[these] = logs[:, 1:] - logs[:, :1]
     return ratios
 
@@ -190,21 +222,14 @@ def _in_bins(table: FloatArray, edges: list[FloatArray]) -> FloatArray:
 def mean_of_facts(ratios: FloatArray, rows: IntArray, count: int) -> FloatArray:
     """Return the mean log-ratios of each of ``count`` facts over the rounds, shape (N, K); 0 where it was never there.
 
-    Parameters
-    ----------
-    ratios : float array of shape (n, K)
-    rows : int array of shape (n,)
-        Which fact each is.
+    ``rows`` tell which fact each of the ratios is of.
     """
     times = np.maximum(np.bincount(rows, minlength=count), 1)
     return np.column_stack([np.bincount(rows, column, count) / times for column in ratios.T])
 
 
 def infer_kinds(ratios: FloatArray) -> FloatArray:
-    """Infer from the ratios of facts, shape (N, K), the share of each kind among the wrong ones, shape (K,).
-
-    By expectation maximisation.
-    """
+    """Infer from the ratios of facts, shape (N, K), the share of each kind among the wrong ones, shape (K,): by EM."""
     mix, times = np.full(ratios.shape[1], 1 / ratios.shape[1]), np.exp(np.minimum(ratios, 30))
     for _ in range(200):
         odds = times * mix * SHARE / (1 - SHARE)
@@ -223,13 +248,7 @@ def expect_share(facts: FloatArray, errors: FloatArray, counts: FloatArray) -> f
 
     If wrong facts look as the planted errors do, half of them look as wrong as half of those: the share is twice that
     of the facts that do, at most, since right ones may look so too. Errors that look like facts are not in it.
-
-    Parameters
-    ----------
-    facts, errors : float array of shape (N,), (n,)
-        Log-ratios of facts and of planted errors.
-    counts : float array of shape (n,)
-        How much each planted error counts.
+    ``facts`` and ``errors`` are log-ratios; ``counts`` how much each planted error counts.
     """
     order = np.argsort(-errors)
     half = int(np.searchsorted(np.cumsum(counts[order]), 0.5 * counts.sum()))
@@ -237,7 +256,9 @@ def expect_share(facts: FloatArray, errors: FloatArray, counts: FloatArray) -> f
     return float(np.clip(2 * (facts >= least).mean(), 0.5 / len(facts), MOST_SHARE))
 
 
-def _learn_worth(looked: Looked, facts: IntArray, true: FloatArray, mix: FloatArray, share: float) -> EvidenceModel:
+def _learn_weights(
+    looked: PlantedEvidence, facts: IntArray, true: FloatArray, mix: FloatArray, share: float
+) -> EvidenceModel:
     """Learn a ridge of facts, as probably true as they are, against as many errors, kinds as frequent as inferred."""
     errors = np.flatnonzero(~looked.facts)
     facts = facts[: len(errors)]

@@ -1,0 +1,202 @@
+"""Candidates that somebody gives: extracted from text, or by another program; their table read, and scored.
+
+The score of a candidate is the sum of what its table says (the log-odds of a confidence) and of what the evidence adds:
+of a known graph, where there is one; else of the candidates themselves, each looked up as if it were not there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from actc.complete.candidates import GIVEN, TOO_SMALL, Candidates, proposed_by
+from actc.complete.doubt import LEAST_FACTS, doubt_facts
+from actc.complete.scorer import Scorer, knows, refuse_strangers, score_triples
+from actc.complete.union import OWN_FACTS
+from actc.data.answers import PROVENANCE
+from actc.data.files import TRIPLE, find_layout, is_table, open_reader, require, with_columns
+from actc.data.numeric import logit
+from actc.data.triples import FloatArray, IntArray, encode_columns
+from actc.errors import FileError, OptionError, TableError
+from actc.evidence.model import Quantiles
+from actc.evidence.score import TrainingSet, create_training_set, score_evidence
+from actc.evidence.table import Progress, Proposals
+from actc.graph.formats import read_graph
+from actc.graph.graph import Graph
+from actc.graph.terms import Base, without_literals
+
+TEXT, SUPPORT = "source", "support"
+"""The columns of the text that a triple is from, and of how many texts (or rows) have it."""
+RESERVED = {*TRIPLE, "score", "probability", "accepted", "by", "reasons", "guaranteed", "without_guarantee",
+            "threshold", "method", "date", "proposed_by", "rule", "label", TEXT, SUPPORT}  # fmt: skip
+"""Columns of the outputs: a column of the user's with such a name gets ``given_`` in front."""
+MOST_TEXT = 4000  # characters of the texts of one triple
+SURE = 0.975  # a confidence counts as no surer than this
+OWN_WEIGHT = 0.3  # of the evidence of the candidates themselves: rows of benchmarks/evidence/given.csv
+OWN_GRAPH = "The candidates were given: the graph's own facts teach the weights of evidence."
+UNSCORED = (
+    "The candidates were given, not proposed by the model: the weights of evidence are learnt without its scores."
+)
+THEMSELVES = "Without a graph to learn from, candidates are ranked by {}what they say of each other."
+CONFIDENCE_ALONE = "These are too few triples to learn from: the confidence of each decides until there are answers."
+NOTHING_KNOWN = "These are too few triples to learn from, and have no confidence: only answers tell which are true."
+
+
+@dataclass(frozen=True, eq=False)
+class GivenTable:
+    """Candidates as somebody gives them: each triple once, the log-odds by their table, their further columns.
+
+    Texts of the same triple are put together and counted, and the highest confidence is taken. ``log_odds`` is None
+    where the table has no confidence. The notes of the triples tell what reading left out.
+    """
+
+    triples: Graph
+    log_odds: FloatArray | None
+    columns: dict[str, Any]
+
+    @classmethod
+    def read(cls, path: Path, base: Base, graph: Graph) -> GivenTable:
+        """Read candidates; the graph's own triples, and literals, are left out."""
+        whole = _read_table(path) if is_table(path) else cls(read_graph(path, base=base), None, {})
+        plain = without_literals(whole.triples)
+        new = ~graph.contains(plain)
+        if not new.any():
+            raise OptionError(f"{path}: the graph holds all of these {len(plain)} triples already.")
+        known = len(plain) - int(new.sum())
+        notes = (*plain.notes, *([f"{known:,} candidates are in the graph already."] if known else []))
+        found = whole.take(whole.triples.rows_of(plain)[new], notes)
+        return replace(found, columns=found.columns | proposed_by(GIVEN, found.triples))
+
+    def take(self, rows: IntArray, notes: tuple[str, ...]) -> GivenTable:
+        """Return some of the candidates."""
+        log_odds = None if self.log_odds is None else self.log_odds[rows]
+        columns = {name: values[rows] for name, values in self.columns.items()}
+        return GivenTable(replace(self.triples.take(rows), notes=notes), log_odds, columns)
+
+
+def _read_table(path: Path) -> GivenTable:
+    """Read a table of candidates: all triples, their log-odds, the further columns."""
+    layout = find_layout(path)
+    require(layout, TRIPLE)
+    layout = with_columns(layout, [TEXT, *(name.lower() for name in layout.others)])
+    others = [name for name in layout.position if name not in (*TRIPLE, *PROVENANCE, "score", "label", TEXT)]
+    others = [name for name in others if layout.position[name] != layout.position.get(TEXT)]
+    cells = {name: f"CAST({layout.column(name)} AS VARCHAR)" for name in (*TRIPLE, *others)}
+    for name, empty in ((TEXT, "''"), ("score", "NULL")):
+        cells[name] = f"CAST({layout.column(name)} AS VARCHAR)" if name in layout.position else empty
+    names = [f"c{place}" for place in range(len(others))]
+    aliases = dict(zip(cells, (*TRIPLE, *names, "text", "score"), strict=True))
+    listed = ", ".join(f"{sql} AS {aliases[name]}" for name, sql in cells.items())
+    with open_reader(path) as connection:
+        connection.execute(f"CREATE TABLE rows AS SELECT row_number() OVER () - 1 AS n, {listed} FROM {layout.source}")
+        if (bad := connection.execute(BAD_CELL).fetchone()) is not None:
+            n, score = bad
+            problem = "a head, relation or tail is missing" if score is None else f"{score!r} is not a number"
+            raise FileError(f"{layout.where(n)}: {problem}{'' if score is None else ' (column score)'}.")
+        firsts = "".join(f", first({name} ORDER BY n) AS {name}" for name in names)
+        found = connection.execute(ONCE.format(firsts=firsts)).fetchnumpy()
+    if not len(found["n"]):
+        raise FileError(f"{path}: there is no triple in the file.")
+    triples = Graph.of(encode_columns(*(np.ma.getdata(found[name]) for name in TRIPLE)))
+    columns: dict[str, Any] = {TEXT: np.ma.filled(found["text"], "").astype(object)} if TEXT in layout.position else {}
+    support = np.ma.getdata(found["support"]).astype(np.int64)
+    columns |= {SUPPORT: support} if columns or (support > 1).any() else {}
+    log_odds = None
+    if "score" in layout.position:
+        values = np.ma.filled(found["score"].astype(np.float64), np.nan)
+        likely = layout.score_name == "probability" and not ((values < 0) | (values > 1)).any()
+        columns["confidence" if likely else "given_score"] = np.ma.masked_invalid(values)
+        log_odds = _log_odds(values, likely)
+    for name, alias in zip(others, names, strict=True):
+        own = f"given_{name}" if name in RESERVED or name in columns else name
+        columns[own] = np.ma.filled(found[alias], "").astype(object)
+    return GivenTable(triples, log_odds, columns)
+
+
+NUMBER = "try_cast(score AS DOUBLE)"
+BAD_CELL = f"""
+    SELECT n, CASE WHEN head IS NOT NULL AND relation IS NOT NULL AND tail IS NOT NULL THEN score END FROM rows
+    WHERE head IS NULL OR relation IS NULL OR tail IS NULL
+    OR (score IS NOT NULL AND NOT coalesce(isfinite({NUMBER}), false)) ORDER BY n LIMIT 1"""
+"""The first row with an empty name, or with a score that is no number."""
+ONCE = f"""
+    SELECT head, relation, tail, min(n) AS n, max({NUMBER}) AS score,
+           left(string_agg(DISTINCT text, chr(10) ORDER BY text) FILTER (text <> ''), {MOST_TEXT}) AS text,
+           CASE WHEN count(*) FILTER (text <> '') = 0 THEN count(*)
+           ELSE count(DISTINCT text) FILTER (text <> '') END AS support{{firsts}}
+    FROM (SELECT * REPLACE (trim(text) AS text) FROM rows) GROUP BY head, relation, tail ORDER BY min(n)"""
+"""Each triple once, in the order of the file."""
+
+
+def _log_odds(values: FloatArray, probabilities: bool) -> FloatArray:
+    """Return log-odds of confidences; of other scores normal quantiles. Where one is missing, the median."""
+    values = np.where(np.isnan(values), np.nanmedian(values) if np.isfinite(values).any() else 0.5, values)
+    if probabilities:
+        return logit(values.clip(1 - SURE, SURE))
+    return Quantiles.of(values[:, None], np.ones(len(values))).transform(values[:, None])[:, 0]
+
+
+def score_given(graph: Graph, given: GivenTable, seed: int = 0, progress: Progress | None = None) -> Candidates:
+    """Score candidates by what their table says and by evidence; only these are decided."""
+    triples, log_odds, notes = given.triples, given.log_odds, given.triples.notes
+    try:
+        scored = score_evidence(graph, Proposals(triples), TrainingSet.from_graph(graph, triples), progress=progress)
+    except TableError:  # the graph is too small
+        return _score_by_themselves(graph, given, seed, progress)
+    found = Candidates.by_evidence(scored, graph, given.columns, *notes, OWN_GRAPH)
+    if log_odds is None:
+        return found
+    # What evidence adds to the share that it expects.
+    more = scored.log_odds - logit(np.array(scored.model.share))
+    return replace(found, triples=triples.with_scores(log_odds + more))
+
+
+def _score_by_themselves(graph: Graph, given: GivenTable, seed: int, progress: Progress | None) -> Candidates:
+    """Score candidates by what their table says and by what they say of each other, as ``actc check`` reads a graph."""
+    triples, log_odds, notes = given.triples, given.log_odds, given.triples.notes
+    union = Graph.of(graph.union(triples))
+    if len(union) < LEAST_FACTS:
+        scores, note = (np.zeros(len(triples)), NOTHING_KNOWN) if log_odds is None else (log_odds, CONFIDENCE_ALONE)
+        return Candidates(triples.with_scores(scores), given.columns, [*notes, note], log_odds=True)
+    doubtful = doubt_facts(union, seed, progress)
+    rows = doubtful.facts.rows_of(triples)
+    own = np.where(rows < 0, 0.0, -doubtful.facts.scores[rows])
+    scores = own if log_odds is None else log_odds + OWN_WEIGHT * (own - np.median(own))
+    own_score = next((f"their {name} and " for name in ("confidence", "given_score") if name in given.columns), "")
+    note = THEMSELVES.format(own_score.replace("given_", ""))
+    reasons = doubtful.explain(triples)
+    return Candidates(triples.with_scores(scores), given.columns, [*notes, note], reasons, log_odds=True)
+
+
+def score_given_with_model(
+    graph: Graph, given: GivenTable, model: Scorer, holdout: Graph | None, progress: Progress | None
+) -> Candidates:
+    """Score candidates by a model and by evidence; those with names that the model does not know are left out.
+
+    ``holdout`` are facts that the model was not trained on.
+    """
+    plain = score_by_model(given, model)
+    known = None if holdout is None else holdout.take(np.flatnonzero(knows(model, holdout)))
+    facts = None if known is None or len(known) < 2 else score_triples(model, known)
+    try:
+        training = create_training_set(graph, plain.triples, facts)
+        scored = score_evidence(graph, plain.triples, training, progress=progress)
+    except TableError:
+        return replace(plain, notes=[*plain.notes, TOO_SMALL])
+    why = UNSCORED if holdout is not None else f"No holdout facts are known: {OWN_FACTS}"
+    notes = [*plain.notes, *([] if scored.model.with_scores else [why])]
+    return Candidates.by_evidence(scored, graph, plain.columns, *notes)
+
+
+def score_by_model(given: GivenTable, model: Scorer) -> Candidates:
+    """Score candidates by a model alone."""
+    familiar = knows(model, given.triples)
+    if not familiar.any():
+        refuse_strangers(given.triples, given.triples.recoded(model.entity_names, model.relation_names))
+    strange = int((~familiar).sum())
+    unknown = f"{strange:,} candidates have names that the model does not know; they are left out."
+    some = given.take(np.flatnonzero(familiar), (*given.triples.notes, *([unknown] if strange else [])))
+    return Candidates(score_triples(model, some.triples), some.columns, list(some.triples.notes))
