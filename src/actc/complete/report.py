@@ -136,9 +136,7 @@ def write_completion(
     new = ~graph.contains(case.candidates)
     decided = _add_called({name: column[new] for name, column in decided.items()}, called, method)
     decided = {name: np.ma.filled(one, np.nan) if one.dtype.kind == "f" else one for name, one in decided.items()}
-    files.append(
-        write_decisions(folder / DECISIONS, decided, None if case.target is None else case.target.precision)
-    )
+    files.append(write_decisions(folder / DECISIONS, decided, None if case.target is None else case.target.precision))
     if len(case.constraints):
         files.append(folder / "excluded.tsv")
         write_triples(files[-1], excluded_columns(case))
