@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from actc.data.answers import Annotations, Answers
-from actc.data.database import database_address
 from actc.data.deliver import write_folder
 from actc.data.files import LOG, write_scored
 from actc.data.parts import read_candidates
@@ -27,6 +26,7 @@ from actc.graph.formats import read_graph
 from actc.session.cases import invert_labels, open_case, words_of
 from actc.session.export import write_accepted
 from actc.session.lease_queue import PLACES, TASK
+from actc.session.names import copy_names
 from actc.session.plan import INSERT_REFIT, LAST_JUDGEMENT, describe_relations, task_of
 from actc.session.session import Session, open_session
 from actc.session.settings import Settings
@@ -186,13 +186,7 @@ def start_audit(
             made.chmod(0o700)
             write_scored(made / "pool.parquet", accepted)
             audit = write_core(made, settings)
-            with (
-                audit.store.connect() as connection
-            ):  # without texts: its rows are others, and nothing should influence
-                connection.execute("ATTACH ? AS audited", (database_address(session.store.path, writing=False),))
-                for name in ("name", "known"):
-                    connection.execute(f"INSERT INTO main.{name} SELECT * FROM audited.{name}")
-                connection.execute("DETACH audited")
+            copy_names(session.store, audit.store)  # without reasons and texts: its rows are others
             for person in session.people():
                 audit.add_annotator(person.name)
             AuditPlanner(audit).step()

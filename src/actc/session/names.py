@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from actc.data.database import open_database
+from actc.data.database import database_address, open_database
 from actc.data.files import TRIPLE, Layout, find_layout, read_triples, require, with_columns
 from actc.data.triples import ScoredTriples, encode_columns
 from actc.errors import FileError
@@ -181,7 +181,7 @@ def name_marked(text: str, names: Names) -> str:
 
 
 def write_known(store: Store, graph: Path | None) -> None:
-    """Write the triples of the graph, once; triples of RDF that only name something are no facts to show."""
+    """Write the triples of the graph, once, and their indexes; triples of RDF that only name something are left out."""
     with store.transaction() as connection:
         if graph is not None:
             facts = (one for one in read_triples(graph) if not (one[1] in NAMING and one[2].startswith('"')))
@@ -191,6 +191,16 @@ def write_known(store: Store, graph: Path | None) -> None:
             connection.executemany(sql, placed)
         for index in INDEXES:
             connection.execute(index)
+
+
+def copy_names(source: Store, target: Store) -> None:
+    """Copy the names and the graph's triples of a session into a new one."""
+    with target.connect() as connection:
+        connection.execute("ATTACH ? AS source", (database_address(source.path, writing=False),))
+        for table in ("name", "known"):
+            connection.execute(f"INSERT INTO main.{table} SELECT * FROM source.{table}")
+        connection.execute("DETACH source")
+    write_known(target, None)
 
 
 def insert_names(store: Store, files: Sequence[Path], ids: Iterable[str] = (), language: str = "en") -> None:
