@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 from actc.session import Session
+from actc.session.audit import start_audit
 from actc.session.status import history
 from tests.web.browser.conftest import READY, open_card, press, saved, wait_for
 
@@ -149,7 +150,8 @@ def test_the_owner_decides_by_keys_and_changes_the_session(copy_session, start_s
 @pytest.mark.long
 def test_an_audit_is_judged_on_the_page_until_it_is_certified(copy_session, start_process, new_page):
     folder = copy_session("sample")
-    server = start_process(folder, command=("audit", "--count", "300", "--target", "0.2"))
+    start_audit(folder, count=300, target=0.2).close()
+    server = start_process(folder / "audit")
     page = new_page()
     open_card(page, server.links["you"])
     ended = "#message[data-left=certified]:not([hidden])"
