@@ -19,7 +19,7 @@ from actc.evidence.score import TrainingSet, TriplesWithEvidence, learn, score_p
 from actc.graph.graph import Graph
 from actc.methods.named import METHODS, thresholds_of
 from actc.methods.pooled.method import Pooled
-from actc.methods.pooled.pieces import move_weights
+from actc.methods.pooled.solve import move_weights
 from tests.evidence.test_score import make_town
 
 NOBODY = Annotations()

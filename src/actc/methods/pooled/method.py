@@ -18,9 +18,8 @@ from actc.methods.pooled import tuned
 from actc.methods.pooled.features import LOG_ODDS, PROBABILITIES, RANKS, PreparedPool, prepare_pool
 from actc.methods.pooled.model import OBJECTIVES, Posterior, Priors, cut_intervals, cuts_at
 from actc.methods.pooled.picks import ExpectedGains, pick_expected_gain, pick_listed
-from actc.methods.pooled.pieces import move_weights
 from actc.methods.pooled.regimes import fit_regimes, regime_priors
-from actc.methods.pooled.solve import fit_prior
+from actc.methods.pooled.solve import fit_prior, move_weights
 from actc.methods.select_triples import check_count, find_selector, select_triples
 
 EXPECTED_GAIN, LISTED = "expected-gain", "listed"
