@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from actc.data.answers import Annotations
+from actc.data.triples import ScoredTriples
 from actc.decide.case import Case
 from actc.decide.guarantee import (
     LIST,
@@ -53,7 +54,7 @@ def test_a_guarantee_is_kept_in_nearly_every_run(target):
 def test_the_list_is_the_same_whatever_the_order_of_the_answers():
     case = ask(0, 0.7)
     order = np.random.default_rng(0).permutation(len(case.annotations))
-    again = Case(POOL, case.annotations.take(order), target=case.candidates)
+    again = Case(POOL, case.annotations.take(order), target=case.target)
     assert again.guarantee.rows.tolist() == case.guarantee.rows.tolist()
     assert len(case.guarantee.rows)
 
@@ -100,6 +101,16 @@ def test_a_random_draw_is_split_so_that_one_half_tests_what_the_other_found():
     (drawn,) = case.rounds
     assert (len(drawn.base.annotations), len(drawn.places)) == (100, 100)
     assert drawn.size == len(POOL) - 100
+
+
+def test_a_list_that_is_short_gets_the_draws_that_it_needs():
+    """22 true draws of a list of 150 are too few for .9, though they are enough for a list without end."""
+    names, labels = [f"e{row}" for row in range(400)], np.arange(400) < 150
+    scores = np.where(labels, 4.0, -4.0) + np.random.default_rng(0).normal(size=400)
+    pool = ScoredTriples.from_columns(names, ["r"] * 400, names, scores)
+    options = {"method": "pooled-evidence", "budget": 30, "target": TargetPrecision(0.9)}
+    case = ask_oracle(pool, lambda _, rows: labels[rows], np.arange(400), **options)
+    assert case.guarantee.size > 100
 
 
 def test_what_stands_beside_a_draw_is_read_back():

@@ -61,6 +61,9 @@ class Tuned:
         Share of the remaining error that a round takes where it is unknown how many answers there will be.
     likely : float
         A number of answers is enough if a list passes with this probability.
+    spare : int
+        So many answers fewer teach where no list can pass by today's P(true): a short list needs a draw or two more
+        than a long one, because facts are whole.
     """
 
     teach: float = 0.35
@@ -72,6 +75,7 @@ class Tuned:
     two_rounds: float = 2.0
     open_end: float = 0.7
     likely: float = 0.8
+    spare: int = 2
 
 
 TUNED = Tuned()

@@ -16,6 +16,7 @@ from actc.decide.guarantee import (
     draw_more,
     draws_to_pass,
     error_left,
+    nested_lists,
     plan_rounds,
     start_round,
 )
@@ -52,6 +53,9 @@ def pick_next(
         return _teach(case, count, random, waiting)
     given, rounds = len(case.annotations) - earlier, case.rounds
     teach, planned = (FIRST, []) if budget is None else plan_rounds(budget, target)
+    if planned and not rounds:
+        alpha, p = planned[0].share * target.error, case.plain.ranking.p
+        teach -= 0 if len(nested_lists(p, target.precision, planned[0].draws, alpha)) else TUNED.spare
     if not rounds and given + len(waiting) < teach:
         return _teach(case, min(count, teach - given - len(waiting)), random, waiting)
     settled = [one.test(target).settled for one in rounds]
