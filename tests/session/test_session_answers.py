@@ -159,7 +159,7 @@ def test_a_key_that_was_used_for_another_answer_is_refused_and_nothing_of_the_fi
     (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, lines)))
     with pytest.raises(FileError, match=r"line 2:.*'a'"):
         read_judgements(session, tmp_path / "said.jsonl")
-    assert history(session) == []
+    assert history(session) == session.people() == []
 
 
 def test_label_studio_gets_tasks_and_gives_answers(session, tmp_path):

@@ -22,7 +22,7 @@ from actc.session.judge_store import add_judge_answers
 from actc.session.lease_queue import LeaseQueue, put_tasks
 from actc.session.plan import Planner, task_of
 from actc.session.record import LABELS, Judgement, find_stored, insert
-from actc.session.session import MOST_NAME, OWNER, Session, open_session
+from actc.session.session import MOST_NAME, OWNER, Session, open_session, put_annotator
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
 IMPORTED = "Brought in from a file."
@@ -134,9 +134,10 @@ def put_answers(session: Session, pool: ScoredTriples, answers: Annotations) -> 
 
 
 def _insert(session: Session, pool: ScoredTriples, lines: Sequence[FileLine], rows: Iterable[int]) -> int:
-    people = {one: session.add_annotator(*one) for one in dict.fromkeys((line.who, line.kind) for line in lines)}
+    names = {one: session.check_name(*one) for one in dict.fromkeys((line.who, line.kind) for line in lines)}
     added, now = 0, time.time()
     with session.store.transaction() as connection:
+        people = {one: put_annotator(connection, name, one[1]) for one, name in names.items()}
         for line, row in zip(lines, rows, strict=True):
             given = line.judgement
             entry = json.dumps([line.who, row, given.answer, given.seconds, given.note])

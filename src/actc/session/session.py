@@ -20,6 +20,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ class Session:
         for name in choices:
             check_choice("setting to change", name, CHANGEABLE)
         replace(self.settings, **choices)  # refuses what a start would refuse
-        names = [self._check_name(name, "person") for name in people]
+        names = [self.check_name(name, "person") for name in people]
         with self.store.transaction() as connection:
             sql = "INSERT INTO setting (at, name, value) VALUES (?, ?, ?)"
             connection.executemany(sql, [(time.time(), *row) for row in to_rows(choices)])
@@ -113,15 +114,12 @@ class Session:
 
     def add_annotator(self, name: str, kind: str = "person") -> Annotator:
         """Return the annotator of that name, new or not."""
-        name = self._check_name(name, kind)
+        name = self.check_name(name, kind)
         with self.store.transaction() as connection:
-            connection.execute(
-                "INSERT OR IGNORE INTO annotator (name, kind, created) VALUES (?, ?, ?)", (name, kind, time.time())
-            )
-        annotator = self.annotator(name)
+            annotator = put_annotator(connection, name, kind)
         return annotator if annotator.link >= 0 else self.change_link(name)
 
-    def _check_name(self, name: str, kind: str) -> str:
+    def check_name(self, name: str, kind: str) -> str:
         """Return a name in one form; refuse one that is no name, or that an annotator of another kind has."""
         name = tidy_name(name, "an annotator")
         for other in self.annotators():
@@ -198,7 +196,7 @@ class Session:
             for card, reasons in zip(shown, self.names.reasons([one.triple for one in judgements]), strict=True):
                 card.update({"reasons": settings.reasons} if reasons else {})
 
-        def work(connection: Any) -> tuple[list[Recorded], list[Task]]:
+        def work(connection: Connection) -> tuple[list[Recorded], list[Task]]:
             queue = LeaseQueue(connection, annotator, *times)
             done = [record(queue, *one) for one in zip(judgements, shown, strict=True)]
             if relation is not None:
@@ -281,6 +279,15 @@ class Session:
             raise FileError(
                 f"{self.store.path}: a probability in it is no number; put back a copy of the session."
             ) from None
+
+
+def put_annotator(connection: Connection, name: str, kind: str) -> Annotator:
+    """Return the annotator of a checked name, new or not, within a write transaction."""
+    sql = "INSERT OR IGNORE INTO annotator (name, kind, created) VALUES (?, ?, ?)"
+    connection.execute(sql, (name, kind, time.time()))
+    return Annotator(
+        *connection.execute("SELECT id, name, kind, link FROM annotator WHERE name = ?", (name,)).fetchone()
+    )
 
 
 def tidy_name(name: str, whose: str) -> str:
