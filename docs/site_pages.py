@@ -79,7 +79,7 @@ def _linked(page: Path) -> set[Path]:
 
 def python_page() -> str:
     """Return a page that asks mkdocstrings for every public name's signature and docstring."""
-    names = [name for name in actc.__all__ if name != "__version__"]
+    names = actc.__all__
     blocks = [f"::: actc.{name}\n" for name in names]
     return "\n".join(["# Python", "", "Everything that `import actc` offers, from the docstrings.", "", *blocks])
 

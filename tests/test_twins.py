@@ -155,7 +155,7 @@ def test_the_report_of_a_session_s_thresholds_leads_back_to_its_people(home, tmp
     [
         (lambda home: actc.calibrate(home / "scores.tsv", method="localopt-acc"), "needs annotations: give a file"),
         (lambda home: actc.calibrate(home / "scores.tsv", picks="randm"), "Did you mean 'random'"),
-        (lambda home: actc.draw_audit(home / "scores.tsv", None), "Give --out to draw"),
+        (lambda home: actc.audit_accepted(home / "scores.tsv"), "Give --out to draw"),
         (lambda home: actc.run_demo(home / "scores.tsv"), "is a file; give the name of a folder"),
         (
             lambda home: actc.propose_candidates(home / "graph.tsv", home / "c.tsv", model=home / "model", best=0),
@@ -182,7 +182,7 @@ def test_an_option_has_the_name_of_its_function_s_parameter(name):
         known |= {"rows", "methods"}  # in its settings, or read from a text
     if name == "studio":
         known |= {"host", "port", "browser", "public_url"}  # of the page, as those of annotate
-    known |= {"graphs", "key_from", "engine"}  # of a store, which fetch_graph reads before the call
+    known |= {"graphs", "key_from", "engine"}  # of a store, which is read before the call
     assert {option.name for option in commands.commands[name].params} <= known
 
 

@@ -80,9 +80,10 @@ def measure(words: list[str]) -> dict[str, float]:
 CHILD = """
 import resource, sys
 import actc
+from actc.graph.read_sparql import fetch_graph
 what, *words = sys.argv[1:]
 if what == "fetch":
-    actc.fetch_graph(words[0], words[1])
+    fetch_graph(words[0], words[1])
 elif what == "publish":
     actc.publish_facts(words[1], words[0], words[2], write=True)
 else:

@@ -34,11 +34,10 @@ if TYPE_CHECKING:
     from actc.evidence.from_files import add_evidence
     from actc.graph.formats import convert_graph
     from actc.graph.publish import publish_facts, withdraw_facts
-    from actc.graph.read_sparql import fetch_graph
     from actc.methods.calibrator import Calibrator
     from actc.methods.named import METHODS
     from actc.session import Session, start_session
-    from actc.session.audit import audit_accepted, draw_audit, start_audit
+    from actc.session.audit import audit_accepted, start_audit
     from actc.session.export import export_session
     from actc.session.import_answers import import_judgements
     from actc.session.judge import judge_triples
@@ -51,7 +50,6 @@ __all__ = [
     "Calibrator",
     "ScoredTriples",
     "Session",
-    "__version__",
     "accept_triples",
     "add_evidence",
     "audit_accepted",
@@ -60,9 +58,7 @@ __all__ = [
     "complete_graph",
     "convert_graph",
     "decide_candidates",
-    "draw_audit",
     "export_session",
-    "fetch_graph",
     "find_constraints",
     "from_pykeen",
     "import_judgements",
@@ -99,12 +95,11 @@ _MODULES = {
     "actc.bench.paper.run": "run_paper",
     "actc.bench.sample.demo": "run_demo",
     "actc.session": "Session start_session",
-    "actc.session.audit": "audit_accepted draw_audit start_audit",
+    "actc.session.audit": "audit_accepted start_audit",
     "actc.session.import_answers": "import_judgements",
     "actc.session.judge": "judge_triples",
     "actc.session.export": "export_session",
     "actc.session.report": "write_report",
-    "actc.graph.read_sparql": "fetch_graph",
     "actc.graph.publish": "publish_facts withdraw_facts",
     "actc.decide.calibrate": "calibrate",
     "actc.decide.in_frames": "accept_triples pick_triples",

@@ -12,7 +12,6 @@ from typing import Any
 import click
 
 from actc.cli.parts import (
-    OVERWRITE,
     PATH,
     base_option,
     claim_output,
@@ -25,7 +24,6 @@ from actc.cli.parts import (
     seed_option,
 )
 from actc.complete.config import Goal, default_of, flag, options_of
-from actc.errors import OptionError
 
 BESIDE = ".graph.nt"
 """What is added to the name of the output for the file that a store is read into."""
@@ -36,16 +34,14 @@ def takes_graph(command: Callable[..., Any], required: bool = True) -> Callable[
 
     @wraps(command)
     def run(graph: str | None, graphs: tuple[str, ...], key_from: str | None, out: Path, **options: Any) -> Any:
-        from actc.graph.client import Store, is_store
+        from actc.graph.client import Store, is_store, refuse_store_options
 
         if graph is not None and is_store(graph):
-            if "oracle" in options:  # of a run, which says what to do next
-                named = [word for iri in graphs for word in ("--graph", iri)]
-                options["store"] = (graph, *named, *(["--key-from", key_from] if key_from else []))
+            named = [word for iri in graphs for word in ("--graph", iri)]
+            options["store"] = (graph, *named, *(["--key-from", key_from] if key_from else []))  # for what to do next
             with _fetch(Store.of(graph, key_from), graphs, out) as path:
                 return command(graph=path, out=out, **options)
-        for name in (name for name, value in (("--graph", graphs), ("--key-from", key_from)) if value):
-            raise OptionError(f"{name} is for stores; {graph} is a file.")
+        refuse_store_options(graph or "no graph", graphs, key_from)
         return command(graph=None if graph is None else Path(graph), out=out, **options)
 
     for option in (key_option, graph_option, click.argument("graph", required=required)):
@@ -55,14 +51,11 @@ def takes_graph(command: Callable[..., Any], required: bool = True) -> Callable[
 
 @contextmanager
 def _fetch(store: Any, graphs: tuple[str, ...], out: Path) -> Iterator[Path]:
-    """Read a store into a file beside the output; it stays where the output is a folder, which may be gone on with."""
+    """Read a store into a file beside the folder of a run; it stays as long as the folder does."""
     from actc.graph.read_sparql import fetch_graph
 
-    is_run = OVERWRITE not in click.get_current_context().command.get_params(click.get_current_context())
-    if not is_run:
-        claim_output(out)  # before long work; the command itself asks again
     path = Path(f"{out if out.name else out.absolute()}{BESIDE}")  # "." has no name
-    claim_output(path, overwrite=is_run or None)
+    claim_output(path, overwrite=True)
     try:
         with progress_bar("Triples") as advance:
             notes = fetch_graph(store, path, graphs, progress=advance)
@@ -278,15 +271,18 @@ def check_command(graph: Path, out: Path, **options: Any) -> None:
     "actc convert sparql:http://localhost:7878/query --graph http://example.org/kg --out graph.tsv",
     writes=True,
 )
-@takes_graph
+@click.argument("graph")
 @click.option("--out", type=PATH, required=True, help="Where to write; the ending names the format.")
 @base_option
-def convert_command(graph: Path, out: Path, **options: Any) -> None:
-    """Write a GRAPH in another format."""
+@graph_option
+@key_option
+def convert_command(graph: str, out: Path, **options: Any) -> None:
+    """Write a GRAPH, a file or a SPARQL store, in another format."""
     from actc.graph.formats import convert_graph
 
     claim_output(out, inputs=(graph,))
-    found = convert_graph(graph, out, **options)
+    with progress_bar("Triples", late=True) as advance:
+        found = convert_graph(graph, out, progress=advance, **options)
     sizes = f"{len(found):,} triples, {len(found.entity_names):,} entities, {len(found.relation_names):,} relations"
     _print(*found.notes, f"{out}: {sizes}.")
 

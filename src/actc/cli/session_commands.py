@@ -361,7 +361,7 @@ def audit_command(
     answers show, about how many more are needed, and --out draws more.
     """
     from actc.decide.audit import StoppingRule
-    from actc.session.audit import audit_accepted, draw_audit, open_audit
+    from actc.session.audit import audit_accepted, open_audit
     from actc.session.cases import words_of
     from actc.session.status import picture
 
@@ -377,9 +377,9 @@ def audit_command(
     StoppingRule(**goal)  # refuses what cannot be shown
     if among is not None:
         raise OptionError(f"--among: {accepted} is not a session; give one, or audit {among} itself.")
+    claim_output(out, inputs=(accepted, *([] if labels is None else [labels])))
+    shown = audit_accepted(accepted, labels, out=out, count=100 if count is None else count, seed=seed, **goal)
     if labels is not None:
-        print_audit(audit_accepted(accepted, labels, **goal))
-    if labels is None or out is not None:
-        claim_output(out, inputs=(accepted, *([] if labels is None else [labels])))
-        count = 100 if count is None else count
-        print_drawn(draw_audit(accepted, out, labels, count=count, target=goal["target"], seed=seed), out)
+        print_audit(shown)
+    if out is not None:
+        print_drawn(shown.drawn, out)

@@ -8,7 +8,6 @@ from pathlib import Path
 from rich.text import Text
 
 from actc.cli.show import MOST_RELATIONS, console, new_table
-from actc.data.triples import ScoredTriples
 from actc.decide.audit import Audit, describe_audit
 from actc.decide.report import Report
 
@@ -34,10 +33,10 @@ def print_report(report: Report, written: Sequence[Path]) -> None:
     screen.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True)
 
 
-def print_drawn(drawn: ScoredTriples, out: Path | None) -> None:
+def print_drawn(drawn: int, out: Path) -> None:
     """Print what was drawn."""
     screen = console()
-    screen.print(f"{len(drawn):,} accepted triples are drawn: {out}", soft_wrap=True)
+    screen.print(f"{drawn:,} accepted triples are drawn: {out}", soft_wrap=True)
     screen.print("Judge them from the top: add a column label (1 or 0); give all answers back with --labels.")
 
 

@@ -71,6 +71,8 @@ class Audit:
         The share of true facts among the accepted ones, with its interval.
     more : int, optional
         About how many more answers are needed; 0 where these are enough, None where a target is out of reach.
+    drawn : int
+        How many facts were drawn to be judged next.
     """
 
     rule: StoppingRule
@@ -79,6 +81,7 @@ class Audit:
     trues: int
     share: Share
     more: int | None
+    drawn: int = 0
 
 
 def stratify(accepted: ScoredTriples) -> IntArray:

@@ -11,9 +11,10 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -65,6 +66,12 @@ class Store:
     def quote_reply(self, text: str) -> str:
         """Return a server's text for a message; none of a server that gets a secret, which it may repeat."""
         return "(its text is not shown: it may have the key or the password in it)" if self.key or self.user else text
+
+
+def refuse_store_options(graph: str | Path, graphs: Sequence[str], key_from: str | None) -> None:
+    """Refuse options of a store where the graph is a file."""
+    for name in (name for name, value in (("--graph", graphs), ("--key-from", key_from)) if value):
+        raise OptionError(f"{name} is for stores; {graph} is a file.")
 
 
 def read_variable(option: str, name: str | None) -> str:

@@ -6,7 +6,7 @@ beside its place and renames at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,14 @@ import numpy as np
 
 from actc.data.deliver import write_beside
 from actc.data.frames import IDS, read_frame
+from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import Triples
 from actc.errors import ActcError, FileError, OptionError
 from actc.graph import quickstatements
+from actc.graph.client import is_store, refuse_store_options
 from actc.graph.graph import Graph, read_provenance, read_table, write_table
 from actc.graph.rdf import read_ntriples, reader, write_ntriples, write_statements, writer
+from actc.graph.read_sparql import fetch_graph
 from actc.graph.terms import Base, Bases, as_bases
 
 Extras = Mapping[str, Any]
@@ -169,15 +172,31 @@ FORMATS = {
 }
 
 
-def convert_graph(graph: str | Path, out: str | Path, *, base: Base = "") -> Graph:
+def convert_graph(
+    graph: str | Path,
+    out: str | Path,
+    *,
+    base: Base = "",
+    graphs: Sequence[str] = (),
+    key_from: str | None = None,
+    progress: Progress = ignore_progress,
+) -> Graph:
     """Write a graph in another format, as ``actc convert`` does.
 
     Parameters
     ----------
-    graph, out : path
-        What to read and where to write; the endings name the formats.
+    graph : path or str
+        A file whose ending names the format, or a store: ``sparql:http://host/query``.
+    out : path
+        Where to write; the ending names the format.
     base : str, or two of them
         What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
+    graphs : sequence of str
+        Of a store: IRIs of named graphs; without any the default graph.
+    key_from : str, optional
+        Of a store: the environment variable that holds a bearer token, or user:password.
+    progress : callable
+        Called with triples read from a store, triples in all.
 
     Returns
     -------
@@ -185,6 +204,17 @@ def convert_graph(graph: str | Path, out: str | Path, *, base: Base = "") -> Gra
         The graph; its ``notes`` are what a person should know: what was left out, and why.
     """
     format = find_format(Path(out))
+    if is_store(str(graph)):
+        fetched = Path(f"{out}.graph.nt")
+        if fetched.exists():
+            raise FileError(f"{fetched} is there already; the store is read into it: choose another name.")
+        try:
+            notes = fetch_graph(str(graph), fetched, graphs, key_from, progress)
+            found = convert_graph(fetched, out, base=base)
+        finally:
+            fetched.unlink(missing_ok=True)
+        return replace(found, notes=(*notes, *found.notes))
+    refuse_store_options(graph, graphs, key_from)
     found = read_graph(graph, base)
     extras = read_extras(graph, found)
     write_graph(out, found, base, extras if format.carries else None)

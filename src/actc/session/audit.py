@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -200,48 +201,16 @@ def open_audit(session: str | Path, folder: str | Path | None = None, **options:
     return Session(there) if there.is_dir() else start_audit(session, there, **options)
 
 
-def draw_audit(
-    accepted: str | Path | ScoredTriples,
-    out: str | Path | None,
-    labels: str | Path | Answers | None = None,
-    *,
-    count: int = 100,
-    target: float | None = None,
-    seed: int = 0,
-) -> ScoredTriples:
-    """Draw and write the accepted triples to judge next, as ``actc audit --out`` does; return them.
-
-    Parameters
-    ----------
-    accepted : path or ScoredTriples
-        The whole accepted set.
-    out : path
-        Write the draws there.
-    labels : path or Answers, optional
-        The judged draws so far: more draws go where they bring most.
-    count : int
-        How many answers to ask for.
-    target : float, optional
-        The share that is to be certified.
-    seed : int
-        Where the draw starts from.
-    """
-    triples, answers = _read_audited(accepted, labels)
-    if out is None:
-        raise OptionError("Give --out to draw triples to judge, or --labels to read judged ones.")
-    random = np.random.default_rng([seed, len(answers)])
-    drawn = triples.take(draw_next(triples, answers, count, random, StoppingRule(target=target)))
-    write_scored(out, drawn)
-    return drawn
-
-
 def audit_accepted(
     accepted: str | Path | ScoredTriples,
-    labels: str | Path | Answers,
+    labels: str | Path | Answers | None = None,
     *,
+    out: str | Path | None = None,
+    count: int = 100,
     within: float = 0.05,
     target: float | None = None,
     level: float = 0.9,
+    seed: int = 0,
 ) -> Audit:
     """Estimate how many accepted triples are true, by judged draws and without any model, as ``actc audit`` does.
 
@@ -249,16 +218,31 @@ def audit_accepted(
     ----------
     accepted : path or ScoredTriples
         The whole accepted set.
-    labels : path or Answers
-        Answers on what :func:`actc.draw_audit` drew.
+    labels : path or Answers, optional
+        The judged draws so far.
+    out : path, optional
+        Draw the triples to judge next, where answers bring most, and write them there.
+    count : int
+        How many to draw.
     within : float
         The answers are enough when the share of true triples is known to plus or minus so much.
     target : float, optional
         The share of true triples to certify instead, such as 0.9.
     level : float
         The confidence of the bounds.
+    seed : int
+        Where the draw starts from.
     """
-    return assess(*_read_audited(accepted, labels), StoppingRule(within, target, level))
+    triples, answers = _read_audited(accepted, labels)
+    if labels is None and out is None:
+        raise OptionError("Give --out to draw triples to judge, or --labels to read judged ones.")
+    audit = assess(triples, answers, StoppingRule(within, target, level))
+    if out is not None:
+        random = np.random.default_rng([seed, len(answers)])
+        rows = draw_next(triples, answers, count, random, StoppingRule(target=target))
+        write_scored(out, triples.take(rows))
+        audit = replace(audit, drawn=len(rows))
+    return audit
 
 
 def _read_audited(accepted: Any, labels: Any) -> tuple[ScoredTriples, Annotations]:
