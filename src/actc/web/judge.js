@@ -40,27 +40,27 @@ function keep() {
   at("saved").classList.toggle("late", waiting === 0 ? refused.length > 0 : failures > 0 || signedOut);
 }
 
-function answer(said) {
+function giveAnswer(answer) {
   const card = queue[0];
   if (!card || isUnread(at("card"))) return;
   queue.shift();
   const note = at("note").value.trim();
   keepDraft(null, "");
   const seconds = Math.round(performance.now() - shownAt) / 1000;
-  send({ said, triple: card.triple, key: newKey(), seconds, note });
+  send({ answer, triple: card.triple, key: newKey(), seconds, note });
   keepPast([...past, { card, key: outbox.at(-1).key, note }]);
   pace = [...pace.slice(-4), performance.now()];
-  flash(said);
-  showBefore(card, said);
+  flash(answer);
+  showBefore(card, answer);
   show();
 }
 
 // What the graph says of the last answer, where it is not to be read before: people may still undo.
-function showBefore(card, said) {
+function showBefore(card, answer) {
   const after = card?.when === "after";
   at("before").hidden = !after;
   if (!after) return;
-  put("before-said", said === "unsure" ? "not sure" : said);
+  put("before-answer", answer === "unsure" ? "not sure" : answer);
   at("before-what").replaceChildren(...drawSentence(card.sentence));
   at("before-what").dir = directionOf(card.sentence);
   at("before-reasons").replaceChildren(...drawReasons(card.reasons));
@@ -71,7 +71,7 @@ function undo() {
   const last = past.at(-1);
   if (!last) return showMine();
   keepPast(past.slice(0, -1));
-  send({ said: "undo", triple: null, key: newKey(), undoes: last.key });
+  send({ answer: "undo", triple: null, key: newKey(), undoes: last.key });
   queue.unshift(last.card);
   showBefore(null);
   show();
@@ -134,7 +134,7 @@ function signOut() {
   showMessage("This link is not valid any more", `Ask the owner of the session for a new link, and open it in this browser.${waiting}`);
 }
 
-// Several at once are sent again one by one, to find out which it was; that one is given up, and this is said. Other
+// Several at once are sent again one by one, to find out which it was; that one is given up, and the page says so. Other
 // cards may be as old as that one was: all are fetched anew.
 function refuse(batch, content) {
   if (batch.length > 1) {
@@ -242,11 +242,11 @@ function showMessage(title, text) {
   put("message-text", text);
 }
 
-function flash(said) {
+function flash(answer) {
   const card = at("card");
   card.classList.remove("was-true", "was-false", "was-unsure");
   void card.offsetWidth; // restarts the animation
-  card.classList.add(`was-${said}`);
+  card.classList.add(`was-${answer}`);
 }
 
 function toggleNote(open) {
@@ -297,7 +297,7 @@ document.addEventListener("keydown", (event) => {
   const meaning = meaningOf(event);
   if (!meaning) return scrollCard(event);
   event.preventDefault();
-  (ACTIONS[meaning] ?? (() => answer(meaning)))();
+  (ACTIONS[meaning] ?? (() => giveAnswer(meaning)))();
 });
 
 // Keys that scroll a page scroll the card, where it is the card that scrolls.
@@ -311,7 +311,7 @@ function scrollCard(event) {
 
 at("answers").addEventListener("click", (event) => {
   const button = event.target.closest("button");
-  if (button) answer(button.dataset.said);
+  if (button) giveAnswer(button.dataset.answer);
 });
 at("undo").addEventListener("click", undo);
 at("note-button").addEventListener("click", () => toggleNote());
@@ -356,24 +356,24 @@ function drawMine() {
 
 function drawOwn(line) {
   const choices = element("div", { class: "decide", role: "group", "aria-label": "Your answer" });
-  for (const [said, words] of [["false", "False"], ["unsure", "Not sure"], ["true", "True"]]) {
-    const button = element("button", { type: "button", class: said, "aria-pressed": String(line.answer === said) }, words);
-    button.addEventListener("click", () => changeMind(line, said, choices));
+  for (const [answer, words] of [["false", "False"], ["unsure", "Not sure"], ["true", "True"]]) {
+    const button = element("button", { type: "button", class: answer, "aria-pressed": String(line.answer === answer) }, words);
+    button.addEventListener("click", () => changeMind(line, answer, choices));
     choices.append(button);
   }
   const note = line.note ? [element("p", { class: "who" }, "“", element("bdi", {}, line.note), "”")] : [];
   return element("li", {}, element("p", { class: "what", dir: directionOf(line.sentence) }, ...drawSentence(line.sentence)), ...note, choices);
 }
 
-function changeMind(line, said, choices) {
-  if (line.answer === said) return;
+function changeMind(line, answer, choices) {
+  if (line.answer === answer) return;
   const key = newKey();
   keepPast(past.filter((one) => one.key !== line.key));
-  outbox.push({ said: "undo", triple: null, key: newKey(), undoes: line.key });
-  send({ said, triple: line.triple, key, note: line.note });
-  Object.assign(line, { answer: said, key });
-  for (const button of choices.children) button.setAttribute("aria-pressed", String(button.classList.contains(said)));
-  put("announce", `Changed to ${said === "unsure" ? "not sure" : said}: ${spoken(line)}`);
+  outbox.push({ answer: "undo", triple: null, key: newKey(), undoes: line.key });
+  send({ answer, triple: line.triple, key, note: line.note });
+  Object.assign(line, { answer: answer, key });
+  for (const button of choices.children) button.setAttribute("aria-pressed", String(button.classList.contains(answer)));
+  put("announce", `Changed to ${answer === "unsure" ? "not sure" : answer}: ${spoken(line)}`);
 }
 
 // One relation at a time, for people who know one well.
@@ -458,5 +458,5 @@ async function showGuidelines() {
 }
 
 startKeys();
-startSwipes(at("card"), answer);
+startSwipes(at("card"), giveAnswer);
 begin();

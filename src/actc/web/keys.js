@@ -34,7 +34,7 @@ function show() {
   for (const [action, place] of Object.entries({ undo: "undo", note: "note-button", mine: "mine-button" })) {
     at(place).querySelector("kbd").textContent = chosen[action].toUpperCase();
   }
-  for (const button of at("answers").children) button.querySelector("kbd").textContent = chosen[button.dataset.said].toUpperCase();
+  for (const button of at("answers").children) button.querySelector("kbd").textContent = chosen[button.dataset.answer].toUpperCase();
 }
 
 export function startKeys() {

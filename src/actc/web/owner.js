@@ -103,7 +103,7 @@ at("add").addEventListener("submit", async (event) => {
   refresh();
 });
 
-// Change what holds for everybody; what does not work is said.
+// Change what holds for everybody; the page says what does not work.
 async function change(values) {
   const reply = await fetchJson("api/owner/change", values);
   put("change-state", reply.status === 200 ? "" : sentenceOf(reply));

@@ -52,7 +52,7 @@ function drawWho(line) {
   const who = element("p", { class: "who" });
   const all = line.decided ? [...line.answers, { name: "you", answer: line.decided, note: "" }] : line.answers;
   all.forEach((one, i) => {
-    who.append(i ? " · " : "", element("bdi", {}, one.name), ": ", element("span", { class: `said-${one.answer}` }, WORDS[one.answer]));
+    who.append(i ? " · " : "", element("bdi", {}, one.name), ": ", element("span", { class: `answer-${one.answer}` }, WORDS[one.answer]));
     if (one.note) who.append(" “", element("bdi", {}, one.note), "”");
   });
   return who;
@@ -68,7 +68,7 @@ async function openAt(number) {
   drawCard(content);
   startReading(at("settle"));
   put("place", `${place + 1} of ${lines.length}`);
-  put("decided", content.decided ? `You said: ${WORDS[content.decided]}.` : "");
+  put("decided", content.decided ? `Your decision: ${WORDS[content.decided]}.` : "");
   at("who").replaceChildren(...drawWho(content).childNodes);
   at("before").disabled = place === 0;
   at("next").disabled = place === lines.length - 1;
@@ -87,11 +87,11 @@ async function send(body) {
   return status === 200 ? content : null;
 }
 
-async function decide(said) {
+async function decide(answer) {
   if (isUnread(at("settle"))) return;
   const here = place;
   const key = newKey();
-  if (!(await send({ triple: lines[here].triple, said, key }))) return;
+  if (!(await send({ triple: lines[here].triple, answer, key }))) return;
   past.push([here, key]);
   if (!at("settle").open) return; // closed while the word was on its way
   if (here + 1 < lines.length) return openAt(here + 1);
@@ -101,7 +101,7 @@ async function decide(said) {
 
 async function undo() {
   const last = past.at(-1);
-  const done = await send({ said: "undo", key: newKey(), undoes: last ? last[1] : null });
+  const done = await send({ answer: "undo", key: newKey(), undoes: last ? last[1] : null });
   if (!done) return;
   past.pop();
   put("review-state", "Taken back");
@@ -125,7 +125,7 @@ at("settle").addEventListener("close", () => {
 });
 at("answers").addEventListener("click", (event) => {
   const button = event.target.closest("button");
-  if (button) decide(button.dataset.said);
+  if (button) decide(button.dataset.answer);
 });
 at("undo").addEventListener("click", undo);
 at("next").addEventListener("click", ACTIONS.next);

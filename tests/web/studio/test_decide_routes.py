@@ -55,11 +55,11 @@ def test_from_the_first_answers_to_what_is_taken_away_and_audited(completed_clie
     assert page["version"] == overview["version"] == client.get(base).json()["decided"]
     assert overview["learning"][-1]["answers"] >= 10
     mine = ask(client, f"{base}/decisions", part="accepted", by="method", rows=1)["rows"][0]
-    body = {part: mine[part] for part in Session.TRIPLE} | {"said": "false", "key": "one"}
+    body = {part: mine[part] for part in Session.TRIPLE} | {"answer": "false", "key": "one"}
     for _ in range(2):
         client.post(f"{base}/answer", json=body).raise_for_status()
     again = ask(client, f"{base}/decisions", part="accepted", by="method", rows=1)
-    assert again["rows"] == [mine | {"said": "false"}]  # the row stays, and shows the answer
+    assert again["rows"] == [mine | {"answer": "false"}]  # the row stays, and shows the answer
     assert client.get(base).json()["next"]["what"] == "decide"
     run_to_its_end(client, name, "decide")
     accepted = rows_of(result / "accepted.tsv")
@@ -112,13 +112,15 @@ def test_scored_candidates_have_the_table_of_their_session(client, tmp_path):
     base, session = f"/api/projects/{name}", tmp_path / "studio" / name / "session"
     create_session(session, tmp_path / "scores.parquet", Settings("pooled", 5)).close()
     first, second = (dict(zip(Session.TRIPLE, POOL.triple(row), strict=True)) for row in (3, 4))
-    client.post(f"{base}/answer", json=first | {"said": "true", "key": "k"}).raise_for_status()
-    assert client.post(f"{base}/answer", json=first | {"head": "nobody", "said": "true", "key": "l"}).status_code == 409
+    client.post(f"{base}/answer", json=first | {"answer": "true", "key": "k"}).raise_for_status()
+    assert (
+        client.post(f"{base}/answer", json=first | {"head": "nobody", "answer": "true", "key": "l"}).status_code == 409
+    )
     run_to_its_end(client, name, "decide")
     (row,) = ask(client, f"{base}/decisions", by="person")["rows"]
     assert {part: row[part] for part in Session.TRIPLE} == first
-    client.post(f"{base}/answer", json=second | {"said": "false", "key": "m"}).raise_for_status()
-    client.post(f"{base}/answer", json=first | {"said": "undo", "key": "k"}).raise_for_status()
+    client.post(f"{base}/answer", json=second | {"answer": "false", "key": "m"}).raise_for_status()
+    client.post(f"{base}/answer", json=first | {"answer": "undo", "key": "k"}).raise_for_status()
     run_to_its_end(client, name, "decide")
     (row,) = ask(client, f"{base}/decisions", by="person")["rows"]
     assert ({part: row[part] for part in Session.TRIPLE}, row["accepted"]) == (second, False)

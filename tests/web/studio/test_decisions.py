@@ -18,7 +18,7 @@ from actc.decide.decision_table import DECISIONS
 from actc.errors import SessionError
 from actc.graph.formats import read_graph
 from actc.session import Session
-from actc.web.studio.decisions import SORTS, DecisionTable, TableQuery, answer, decided_of, own_answers_of
+from actc.web.studio.decisions import SORTS, DecisionTable, TableQuery, decided_of, own_answers_of, store_owner_answer
 from actc.web.studio.project import Project, create_project
 from tests.evidence.test_rules import make_families
 from tests.test_doors import POOL, guaranteed, judged, people, rows_of  # noqa: F401
@@ -131,7 +131,7 @@ def test_answers_on_the_page_are_what_the_next_run_writes(home, tmp_path, monkey
     taken_back = next(row for row in rows if row not in (inside, outside) and fact_of(row) in pool)
     assert inside["why"]
     for row, said in ((inside, "false"), (outside, "true"), (taken_back, "true"), (taken_back, "undo")):
-        answer(project, session, fact_of(row), said, f"key-{rows.index(row)}")
+        store_owner_answer(project, session, fact_of(row), said, f"key-{rows.index(row)}")
     assert own_answers_of(session) == {fact_of(inside): "false"}
     assert rows_in(table) == rows  # the list stands still
     run_completion(replace(asking, if_changed=True))
@@ -161,7 +161,7 @@ def test_wrong_facts_have_a_table_of_what_is_taken_out(home, tmp_path, goal):
     assert {fact_of(row): row["by"] for row in rows_in(table, part="accepted")} == removed
     assert removed
     first = next(row for row in rows_in(table, part="accepted") if row["by"] == "person")
-    answer(project, session, fact_of(first), "true", "right-after-all")
+    store_owner_answer(project, session, fact_of(first), "true", "right-after-all")
     run(asking)
     left = {fact_of(row) for row in rows_in(table, part="accepted")}
     assert left == set(rows_of(project.result / "removed.tsv"))

@@ -120,7 +120,7 @@ function drawRow(row) {
 }
 
 function drawWord(row, word) {
-  const standing = given.get(keyOf(row)) ?? row.said;
+  const standing = given.get(keyOf(row)) ?? row.answer;
   const button = element("button", { type: "button", class: word, "aria-pressed": String(standing === word), tabindex: "-1" }, ANSWERS[word]);
   button.addEventListener("click", () => answer(row, word));
   return button;
@@ -140,14 +140,14 @@ function stand(key, focus) {
 }
 
 function mark(row) {
-  const standing = given.get(keyOf(row)) ?? row.said;
+  const standing = given.get(keyOf(row)) ?? row.answer;
   for (const button of lineOf(keyOf(row))?.querySelectorAll(".decide button") ?? []) button.setAttribute("aria-pressed", String(button.classList.contains(standing)));
 }
 
 // Nobody reads a list in a quarter of a second: what is pressed so soon after it changed was not meant for it.
 async function answer(row, word) {
   if (!row || performance.now() - drawnAt < UNREAD) return;
-  const last = { row, key: newKey(), before: given.get(keyOf(row)) ?? row.said };
+  const last = { row, key: newKey(), before: given.get(keyOf(row)) ?? row.answer };
   given.set(keyOf(row), word);
   mark(row);
   past.push(last);
@@ -172,7 +172,7 @@ async function undo() {
 }
 
 async function send({ head, relation, tail }, word, key) {
-  const reply = await fetchJson(`${home}/answer`, { head, relation, tail, said: word, key });
+  const reply = await fetchJson(`${home}/answer`, { head, relation, tail, answer: word, key });
   if (reply.status !== 200) put("word-state", sentenceOf(reply));
   return reply.status === 200;
 }

@@ -37,7 +37,7 @@ SORTS = {
     "relation": "relation {down}, file_row_number",
     "by": '"by" {down}, file_row_number',
 }
-SAID = "The owner's answer on the page of decisions."
+OWN_ANSWER = "The owner's answer on the page of decisions."
 Name = Annotated[str, Field(min_length=1, max_length=100_000)]
 _ENGINE = duckdb.connect(config={"memory_limit": MEMORY, "threads": THREADS})
 _OPENING = threading.Lock()
@@ -80,7 +80,7 @@ class AnswerBody(Strict):
     head: Name
     relation: Name
     tail: Name
-    said: Literal["true", "false", "unsure", "undo"]
+    answer: Literal["true", "false", "unsure", "undo"]
     key: Key
 
 
@@ -250,42 +250,42 @@ def name_version(path: Path) -> str | None:
 
 
 def own_answers_of(session: Session) -> dict[tuple[str, str, str], str]:
-    """Return what the owner said of facts of a session, as it stands."""
+    """Return the owner's standing answers to facts of a session."""
     rows = session.store.rows(
         "SELECT head, relation, tail, label FROM answer JOIN task ON task.triple = answer.triple "
         "JOIN annotator ON annotator.id = answer.annotator WHERE annotator.name = ?",
         (OWNER,),
     )
-    words = {label: said for said, label in LABELS.items()}
+    words = {label: word for word, label in LABELS.items()}
     return {(head, relation, tail): words[label] for head, relation, tail, label in rows}
 
 
-def answer(project: Project, session: Session, triple: tuple[str, str, str], said: str, key: str) -> None:
-    """Store what the owner says of a fact, in the session where it is in its pool; "undo" takes it back.
+def store_owner_answer(project: Project, session: Session, triple: tuple[str, str, str], answer: str, key: str) -> None:
+    """Store the owner's answer to a fact, in the session where it is in its pool; "undo" takes it back.
 
-    What is said of a candidate that nobody can be asked about goes among all that was ever said in the folder
-    (``answers.tsv``), which every run into it reads.
+    The answer to a candidate that nobody can be asked about goes among all answers of the folder (``answers.tsv``),
+    which every run into it reads.
 
     Parameters
     ----------
     project : Project
     session : Session
     triple : tuple of str
-    said : {"true", "false", "unsure", "undo"}
+    answer : {"true", "false", "unsure", "undo"}
     key : str
         The sender's own name for it: sent twice, it is stored once. Of "undo" that of the answer.
     """
     pool = f"read_parquet({quote(str(session.folder / 'pool.parquet'))}, file_row_number = true)"
     found = _query(f"SELECT file_row_number, score FROM {pool} WHERE head = ? AND relation = ? AND tail = ?", triple)
-    if found and said == "undo":
+    if found and answer == "undo":
         session.unsettle(f"{key}-undo", key)
     elif found:
         row, score = found[0]
-        session.settle(row, said, key, task=Task(row, *triple, float(score or 0.0), SAID))
+        session.settle(row, answer, key, task=Task(row, *triple, float(score or 0.0), OWN_ANSWER))
     elif project.options.goal == "decide":
         raise SessionError(f"{' '.join(triple)} is not in the session.")
     else:
-        label = LABELS.get(said)
+        label = LABELS.get(answer)
         store_answer(project.result, triple, None if label is None else bool(label), OWNER)
 
 
@@ -318,7 +318,7 @@ def get_page(decided: OpenDecided, session: OpenSession, look: Annotated[TableQu
     """Return a page of the table, how many rows fit, and the owner's answers to those that are shown."""
     found, answers = decided.page(look), own_answers_of(session)
     for row in found["rows"]:
-        row["said"] = answers.get(tuple(row[name] for name in Session.TRIPLE))
+        row["answer"] = answers.get(tuple(row[name] for name in Session.TRIPLE))
     return found
 
 
@@ -336,5 +336,5 @@ def get_overview(
 @deciding.post("/answer")
 def post_answer(body: AnswerBody, project: OpenProject, session: OpenSession) -> dict[str, str]:
     """Store the owner's answer to a fact: it overrules everybody's, and the next decision counts it."""
-    answer(project, session, (body.head, body.relation, body.tail), body.said, body.key)
+    store_owner_answer(project, session, (body.head, body.relation, body.tail), body.answer, body.key)
     return {"key": body.key}

@@ -49,7 +49,7 @@ at("ask-yes").addEventListener("click", async () => {
   await refresh();
 });
 
-// Make a project, put files into it, and go there; what is not taken is said there.
+// Make a project, put files into it, and go there; that page says what was not taken.
 async function make(title, files = [], sample = false) {
   put("made", "");
   const reply = await fetchJson("api/projects", { title, sample });

@@ -64,7 +64,7 @@ function showCode(one, address) {
 }
 
 // How many answers an audit will need is known beforehand, if what is expected now is true.
-function tellNeeds({ audit_needs: needs, outcome }) {
+function describeNeeds({ audit_needs: needs, outcome }) {
   const share = outcome?.precision?.[1];
   const { words } = project;
   if (!needs?.length || !share) return `An audit is possible once something is ${words.accepted}.`;
@@ -77,7 +77,7 @@ function tellNeeds({ audit_needs: needs, outcome }) {
 function showAudit(project) {
   const { audit, audit_needs: needs } = project;
   showWords(project.words);
-  put("need", at("need").dataset.said ?? tellNeeds(project));
+  put("need", at("need").dataset.message ?? describeNeeds(project));
   const known = needs?.find((one) => one.target === Number(at("target").value) / 100)?.answers;
   if (known && !at("count-audit").dataset.touched) at("count-audit").value = String(known);
   at("audit").querySelector("button").disabled = !project.accepted;
@@ -85,7 +85,7 @@ function showAudit(project) {
   if (!audit) return;
   at("audit-judge").href = audit.judge;
   at("audit-owner").href = audit.owner;
-  put("audit-said", `${number(audit.answers)} of ${number(audit.budget)} judged`);
+  put("audit-count", `${number(audit.answers)} of ${number(audit.budget)} judged`);
 }
 
 export function startPeople() {
@@ -109,8 +109,8 @@ export function startPeople() {
     event.preventDefault();
     put("need", "Drawing …");
     const reply = await fetchJson(`${home}/audit`, { target: Number(at("target").value) / 100, count: Number(at("count-audit").value) });
-    at("need").dataset.said = reply.status === 200 ? "The audit has begun: judge its cards, alone or with others." : sentenceOf(reply);
-    put("need", at("need").dataset.said);
+    at("need").dataset.message = reply.status === 200 ? "The audit has begun: judge its cards, alone or with others." : sentenceOf(reply);
+    put("need", at("need").dataset.message);
     if (reply.status === 200) put("audit-command", reply.content.command);
     refresh();
   });

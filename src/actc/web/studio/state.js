@@ -33,7 +33,7 @@ export async function change(values, place) {
   return reply.status === 200;
 }
 
-// Start what a button asks for; what is refused is said at a place.
+// Start what a button asks for; a place says why it was refused.
 export async function startRun(what, more = {}, place = "run-state") {
   const reply = await fetchJson(`${home}/runs`, { what, ...more });
   put(place, reply.status === 200 ? "" : sentenceOf(reply));

@@ -31,7 +31,7 @@ export async function sendFiles(project, files, list) {
   return sent;
 }
 
-// What was refused or is to be asked is said on the page of the project, which opens next.
+// The page of the project, which opens next, says what was refused and asks what is to be asked.
 const keyOf = (name) => `actc:sent:${name}`;
 export const remember = (name, { refused, asked }) => sessionStorage.setItem(keyOf(name), JSON.stringify({ refused, asked }));
 
