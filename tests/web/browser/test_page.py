@@ -78,7 +78,7 @@ def test_keys_notes_own_answers_and_one_relation(copy_session, start_server, new
     assert page.input_value("#note") == "not true, after"
     for _ in range(20):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.dataset.said") == "true":
+        if page.evaluate("document.activeElement.dataset.answer") == "true":
             break
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
     page.keyboard.press("Enter")
