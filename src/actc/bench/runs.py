@@ -10,6 +10,7 @@ import csv
 import json
 import os
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -58,7 +59,9 @@ def run_everywhere(function: Callable[..., Result], calls: Sequence[tuple[Any, .
 
     # Processes that are there already may hold folders as they were before.
     get_reusable_executor().shutdown(wait=True)
-    with _environment():
+    with _environment(), warnings.catch_warnings():
+        # joblib replaces a process whose memory has grown; no call is lost.
+        warnings.filterwarnings("ignore", "A worker stopped", UserWarning)
         parallel = joblib.Parallel(
             n_jobs=min(jobs, MOST_PROCESSES), backend="loky", return_as="generator", batch_size=1
         )
