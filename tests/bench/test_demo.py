@@ -69,3 +69,11 @@ def test_a_graph_gets_better_without_a_model_or_an_answer(demo, written):
     assert demo.rules
     assert (demo.folder / "better" / "graph.tsv").exists()
     assert "A graph alone is enough" in written["report.html"].read_text(encoding="utf-8")
+
+
+def test_the_report_counts_by_relation(demo):
+    accepted = demo.case.thresholds.decide(demo.sample.test)
+    columns = list(zip(*demo.by_relation, strict=True))
+    assert sum(map(int, columns[2])) == ANSWERS
+    assert sum(map(int, columns[3])) == len(demo.sample.test)
+    assert sum(map(int, columns[4])) == accepted.sum()

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actc import ScoredTriples
-from actc.bench.metrics import METRICS, LabelledScores, accuracy, f1, report_by_relation
+from actc.bench.metrics import METRICS, LabelledScores, accuracy, f1
 from actc.data.triples import Thresholds
 from actc.errors import ChoiceError
 from tests.conftest import make_pool
@@ -34,18 +33,3 @@ def test_a_misspelt_metric_is_answered_with_the_nearest(pool, labels):
 def test_f1_of_nothing_accepted_and_nothing_true_is_one():
     nothing = np.zeros(3, dtype=bool)
     assert f1(nothing, nothing) == 1.0
-
-
-def test_the_report_counts_by_relation(pool, labels):
-    thresholds = Thresholds(pool.relation_names, np.full(3, 0.5), 0.5, np.array([True, False, True]))
-    report = report_by_relation(thresholds, pool, labels)
-    assert [one.relation for one in report] == ["r0", "r1", "r2"]
-    assert sum(one.accepted for one in report) == (pool.scores >= 0.5).sum()
-    mine = pool.relations == 1
-    assert report[1].accuracy == ((pool.scores >= 0.5) == labels)[mine].mean()
-
-
-def test_a_relation_without_triples_is_left_out_of_the_report():
-    pool = ScoredTriples.from_columns("ab", "rs", "xy", [0.1, 0.9]).take([1])
-    thresholds = Thresholds(("r", "s"), np.zeros(2), 0.0, np.ones(2, dtype=bool))
-    assert [one.relation for one in report_by_relation(thresholds, pool, np.array([True]))] == ["s"]

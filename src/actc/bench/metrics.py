@@ -1,4 +1,4 @@
-"""How good are decisions and probabilities? Accuracy, F1 and others by name, calibration error, a report by relation.
+"""How good are decisions? Accuracy, F1 and others by name.
 
 A metric of decisions is a function of ``Confusion`` and an entry in ``METRICS``, at the foot.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, as_vocabulary
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, as_vocabulary
 from actc.errors import choose
 
 
@@ -101,27 +101,6 @@ class LabelledScores:
         """Return metrics, by their names, of each row of a threshold table: shape (metrics, S)."""
         counts = self.count(cuts)
         return np.array([find_metric(name)(counts) for name in metrics])
-
-
-class RelationReport(NamedTuple):
-    """What the thresholds do to one relation."""
-
-    relation: str
-    cut: float
-    triples: int
-    accepted: int
-    accuracy: float
-
-
-def report_by_relation(thresholds: Thresholds, triples: ScoredTriples, labels: BoolArray) -> list[RelationReport]:
-    """Return for each relation of the triples where the cut is, and how good it is."""
-    decisions, cuts, reports = thresholds.decide(triples), thresholds.of(triples), []
-    for code in np.flatnonzero(triples.relation_counts).tolist():
-        mine = triples.relations == code
-        right = accuracy(labels[mine], decisions[mine])
-        counts = int(mine.sum()), int(decisions[mine].sum())
-        reports.append(RelationReport(triples.relation_names[code], float(cuts[mine][0]), *counts, right))
-    return reports
 
 
 def find_metric(name: str) -> Callable[[Confusion], FloatArray]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from actc.bench.cells import Cell
-from actc.bench.metrics import accuracy, f1, report_by_relation
+from actc.bench.metrics import accuracy, f1
 from actc.bench.plots import check_matplotlib, draw_learning_curves
 from actc.bench.rows import Row
 from actc.bench.runs import run_experiment
@@ -77,21 +77,16 @@ class Demo:
     @property
     def by_relation(self) -> list[tuple[str, ...]]:
         """Of each relation: its name, threshold, judged triples; of the test triples: all, accepted, accuracy."""
-        pool, annotations = self.case.pool, self.case.annotations
-        judged = np.bincount(pool.relations[annotations.rows], minlength=len(pool.relation_names))
+        pool, test, labels = self.case.pool, self.sample.test, self.sample.test_labels
+        judged = np.bincount(pool.relations[self.case.annotations.rows], minlength=len(pool.relation_names))
         count = dict(zip(pool.relation_names, judged.tolist(), strict=True))
-        reports = report_by_relation(self.case.thresholds, self.sample.test, self.sample.test_labels)
-        return [
-            (
-                self.sample.relations[one.relation].name,
-                write_cut(one.cut),
-                str(count.get(one.relation, 0)),
-                str(one.triples),
-                str(one.accepted),
-                f"{one.accuracy:.0%}",
-            )
-            for one in reports
-        ]
+        accepted, cuts, rows = self.case.thresholds.decide(test), self.case.thresholds.of(test), []
+        for code in np.flatnonzero(test.relation_counts).tolist():
+            mine, name = test.relations == code, test.relation_names[code]
+            numbers = (count.get(name, 0), int(mine.sum()), int(accepted[mine].sum()))
+            right = f"{accuracy(labels[mine], accepted[mine]):.0%}"
+            rows.append((self.sample.relations[name].name, write_cut(float(cuts[mine][0])), *map(str, numbers), right))
+        return rows
 
     @property
     def precision(self) -> float:
