@@ -226,4 +226,5 @@ def test_sentences_say_what_is_guaranteed_and_what_a_guarantee_needs():
     both = describe_needed({"0.9": 40, "0.95": 120})
     assert both == "More answers needed for a guaranteed precision: about 40 for 90%, about 120 for 95%."
     assert "about 40 for 90%; 95% is out of reach" in describe_needed({"0.9": 40, "0.95": None})
-    assert "90% or 95% is out of reach" in describe_needed({"0.9": None, "0.95": None})
+    assert "80%, 90% or 95% is out of reach" in describe_needed({"0.8": None, "0.9": None, "0.95": None})
+    assert "new draws" in describe_needed({})

@@ -24,6 +24,7 @@ from actc.decide.conflicts import Conflicts, Resolution, match_conflicts, resolv
 from actc.decide.estimate import Estimates, estimate_share
 from actc.decide.guarantee import (
     LIST,
+    MIN_ERROR,
     TUNED,
     Guarantee,
     Ranking,
@@ -243,7 +244,12 @@ class Case:
         return answers_needed(self.plain.ranking.p, target, share) if share > 0 else None
 
     def needed_answers(self) -> dict[str, int | None]:
-        """Return the same for the target, if there is one, and for the precisions that every report names."""
+        """Return the same for the target, if there is one, and for the precisions that every report names.
+
+        Nothing is returned where the draws so far have spent all of the error.
+        """
+        if error_left(self.rounds) < MIN_ERROR:
+            return {}
         precisions = {*REPORTED, *([] if self.target is None else [self.target.precision])}
         return {f"{one:g}": self.answers_needed(TargetPrecision(one)) for one in sorted(precisions)}
 

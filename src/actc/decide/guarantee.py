@@ -33,6 +33,8 @@ from actc.errors import OptionError
 LIST = "list"
 """How a question was selected that was drawn from a list which is tested."""
 LIST_DRAW = "A random draw, to test the list of facts that would be accepted."
+MIN_ERROR = 1e-3
+"""A round that may spend less of the error is not begun."""
 PRIOR_ANSWERS = 1 / PRIOR_SD**2
 """How many answers P(true) is worth."""
 

@@ -10,6 +10,7 @@ from actc.data.answers import Picks
 from actc.data.triples import IntArray
 from actc.decide.case import Case
 from actc.decide.guarantee import (
+    MIN_ERROR,
     TUNED,
     RoundPlan,
     TargetPrecision,
@@ -24,8 +25,6 @@ from actc.errors import OptionError
 
 FIRST = 10
 """Answers that teach before the first round, where it is unknown how many answers there will be."""
-MIN_ERROR = 1e-3
-"""A round that may spend less of the error is not begun."""
 NONE = np.zeros(0, dtype=np.int64)
 
 

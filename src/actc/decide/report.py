@@ -196,10 +196,15 @@ def make_report(case: Case, goal: Goal = MISSING_FACTS) -> Report:
 
 def describe_needed(needed: dict[str, int | None]) -> str:
     """Return in a sentence how many more answers guarantees of some precisions need."""
+    if not needed:
+        return (
+            "The random draws so far have spent the error of a guarantee; another one needs new draws, in a new folder."
+        )
     known = ", ".join(
         f"about {count:,} for {100 * float(one):g}%" for one, count in needed.items() if count is not None
     )
-    unknown = " or ".join(f"{100 * float(one):g}%" for one, count in needed.items() if count is None)
+    *others, last = [f"{100 * float(one):g}%" for one, count in needed.items() if count is None] or [""]
+    unknown = f"{', '.join(others)} or {last}" if others else last
     far = "is out of reach by today's probabilities"
     if not known:
         return f"A guaranteed precision of {unknown} {far}; more answers may change that."
