@@ -301,7 +301,7 @@ def headline(report: dict[str, Any], strong: str = "") -> tuple[str, ...]:
     if "check" in report:
         both = f"{strong}{report['accepted']:,} facts added, {report['check']['removed']:,} taken out{strong}."
         lines = [both, *lines, *describe_wrong(report["check"])]
-    if report.get("answers_needed") and not (report["guarantee"] and report["guarantee"]["passed"]):
+    if report.get("answers_needed") is not None and not (report["guarantee"] and report["guarantee"]["passed"]):
         lines.append(describe_needed(report["answers_needed"]))
     return (*lines, *([describe_changes(report["since"])] if report.get("since") else []))
 
