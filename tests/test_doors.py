@@ -475,7 +475,7 @@ def check_completion(out, lines) -> None:
     assert [middle, low, high] == pytest.approx(interval_of(out / "r.json"))
     precision = f"Precision of the accepted facts: {Share(middle, low, high)}."
     assert precision in lines[1]
-    assert f"{len(accepted)} of {report['candidates']} candidates are accepted" in " ".join(page.split())
+    assert f"{len(accepted)} of {report['candidates']} candidates" in " ".join(page.split())
     assert precision in page
     assert precision in (out / "report.md").read_text()
 
