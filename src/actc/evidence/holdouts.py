@@ -75,13 +75,11 @@ class HoldoutEstimate:
         return np.quantile(self.precisions, [0.05, 0.5, 0.95]) if len(self.precisions) else np.array([0.0, 0.5, 1.0])
 
     def summary(self) -> str:
-        """Return what the holdout says of the candidates, in two sentences."""
-        low, middle, high = self.precision
-        likely = f"of those with a probability above one half {middle:.0%} ({low:.0%} to {high:.0%}) are true"
+        """Return what the holdout shows about the candidates; how many accepted ones are true is a report's matter."""
         return (
             f"Estimated from a holdout of {self.holdout:,} facts, before any answer: about {self.share:.1%} of the "
-            f"candidates are true; {likely if len(self.precisions) else 'none has a probability above one half'}. "
-            f"The candidates hold about {self.recall:.0%} of the missing facts that are like the holdout."
+            f"candidates are true. The candidates hold about {self.recall:.0%} of the missing facts that are like the "
+            "holdout."
         )
 
 
