@@ -8,8 +8,8 @@
     ├── FileError             a file is missing, truncated, empty, or not what it should be
     ├── ChoiceError           a name that is not among the choices (the message offers the nearest)
     ├── OptionError           an option's value is out of range, or does not go with the others
-    ├── SessionError          an annotation session refuses: not asked, nothing to undo, a key used twice
-    ├── StoreError            a store cannot be reached, refuses, or does not give all that it says it has
+    ├── SessionError          an annotation session refuses: no such question, nothing to undo, a key used twice
+    ├── StoreError            a store cannot be reached, refuses, or does not give all that it counts
     └── MissingExtraError     an optional dependency is not installed (the message says what to install)
 
 All are ``ValueError`` too, so callers who do not care need not import any of them.
@@ -95,11 +95,11 @@ class OptionError(ActcError):
 
 
 class SessionError(ActcError):
-    """An annotation session refuses what was sent: a triple that was not asked, or nothing to undo."""
+    """An annotation session refuses what was sent: an answer to no question, or nothing to undo."""
 
 
 class StoreError(ActcError):
-    """A store cannot be reached, refuses, or does not give all that it says it has."""
+    """A store cannot be reached, refuses, or does not give all that it counts."""
 
 
 class MissingExtraError(ActcError):
@@ -112,7 +112,7 @@ class MissingExtraError(ActcError):
 
 @contextmanager
 def needing(doing: str, package: str, extra: str) -> Iterator[None]:
-    """Say what to install where what is imported here is not there."""
+    """Name what to install where what is imported here is not there."""
     try:
         yield
     except ImportError as error:
@@ -121,8 +121,8 @@ def needing(doing: str, package: str, extra: str) -> Iterator[None]:
         raise MissingExtraError(doing, package, extra) from None
 
 
-def say_failure(error: Exception) -> str:
-    """Say in one sentence what went wrong outside of our own checks; raise it again if it is a fault of ours."""
+def describe_failure(error: Exception) -> str:
+    """Describe in one sentence what went wrong outside of our own checks; raise it again if it is a fault of ours."""
     place = "".join(f"{note}: " for note in getattr(error, "__notes__", ()))
     kind = f"{type(error).__module__}.{type(error).__name__}"
     first = (str(error).strip().splitlines() or [kind])[0].rstrip(".")
@@ -139,5 +139,5 @@ def say_failure(error: Exception) -> str:
     if isinstance(error, UnicodeError):
         return f"{place}a text is not UTF-8, or has half a character in it ({first})."
     if kind.startswith(("sqlite3.", "duckdb.", "_duckdb.", "pyarrow.")):
-        return f"{place}the database says: {first}."
+        return f"{place}the database reports: {first}."
     raise error

@@ -24,7 +24,7 @@ import pytest
 
 from actc import decide_candidates
 from actc.data.files import write_scored, write_triples
-from actc.errors import ActcError, say_failure
+from actc.errors import ActcError, describe_failure
 from tests.cli.test_cli import actc
 from tests.conftest import later
 from tests.synthetic import make_truth
@@ -313,14 +313,14 @@ ERRORS = [
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 def test_errors_of_the_world_become_a_sentence_that_names_the_file(error):
     error.add_note("out.tsv")
-    sentence = say_failure(error)
+    sentence = describe_failure(error)
     assert sentence.startswith("out.tsv: ")
     assert "\n" not in sentence
 
 
 def test_a_fault_of_ours_is_not_hidden():
     with pytest.raises(ZeroDivisionError):
-        say_failure(ZeroDivisionError())
+        describe_failure(ZeroDivisionError())
 
 
 @pytest.mark.parametrize("name", ["new.json", "new.tsv", "new.parquet"])

@@ -68,7 +68,7 @@ def methods_command(name: str | None) -> None:
     "--picks",
     default="unknown",
     show_default=True,
-    help="How the labelled were picked: as their columns say (unknown), or by a random draw, in your name (random).",
+    help="How the labelled were picked: as their columns tell (unknown), or all by a random draw (random).",
 )
 @guarantee_options
 @constraint_options
@@ -99,7 +99,7 @@ def calibrate_command(scores: Path, out: Path, **options: Any) -> None:
 @click.argument("thresholds", type=PATH)
 @click.argument("candidates", nargs=-1, required=True)
 @click.option("--out", required=True, help="A .tsv, .csv or .parquet file, or a folder/ of Parquet parts.")
-@click.option("--all", "keep_all", is_flag=True, help="Write rejected candidates too, with a column that says so.")
+@click.option("--all", "keep_all", is_flag=True, help="Write rejected candidates too, with a column accepted.")
 @click.option("--best-tail", "best_only", is_flag=True, help="At most one tail, the best, for each head and relation.")
 @constraint_options
 @click.option("--memory", default="1GB", show_default=True, help="How much memory to use at most.")

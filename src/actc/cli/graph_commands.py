@@ -89,12 +89,12 @@ def _print(*lines: str) -> None:
     "--evidence/--no-evidence",
     default=False,
     show_default=True,
-    help="Score by what the graph says of each; with a model, have rules propose too.",
+    help="Score by evidence from the graph; with a model, have rules propose too.",
 )
 @click.option(
     "--held",
     type=PATH,
-    help="With --evidence: facts that the model was not trained on. [default: those its folder tells of]",
+    help="With --evidence: facts that the model was not trained on. [default: those in its folder]",
 )
 @click.option("--out", type=PATH, required=True, help="A .parquet, .tsv or .csv file.")
 @click.option("--trust", is_flag=True, help="Allow reading a pickle, which can run any code in it.")
@@ -133,7 +133,7 @@ def candidates_command(graph: Path, model: Path | None, out: Path, **options: An
 @click.option("--memory", default="2GB", show_default=True, help="How much the engine may use.")
 @engine_option
 def evidence_command(graph: Path, candidates: Path, out: Path, engine: str, **options: Any) -> None:
-    """Score candidates by all that the graph says of them.
+    """Score candidates by the evidence that the graph has.
 
     The score of the CANDIDATES becomes log-odds by score and evidence; one column per piece of evidence follows.
     """
@@ -305,7 +305,7 @@ def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.argument("folder", type=PATH)
 @store_options
-@click.option("--write/--dry-run", default=False, show_default=True, help="Write; or say what would be written.")
+@click.option("--write/--dry-run", default=False, show_default=True, help="Write; or print what would be written.")
 @click.option("--replace", is_flag=True, help="Take the runs that are there under --into out first.")
 @click.option("--remove", is_flag=True, help="Remove the facts that were taken out, from --graph or the default graph.")
 @graph_option
@@ -314,8 +314,8 @@ def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def publish_command(folder: Path, **options: Any) -> None:
     """Write what complete or check decided into a store, as a run that can be taken back.
 
-    FOLDER is what they wrote, or a table such as `actc export --accepted` writes. Without --write it says what would be
-    written.
+    FOLDER is what they wrote, or a table such as `actc export --accepted` writes. Without --write it prints what
+    would be written.
     """
     from actc.graph.publish import publish_facts
 
@@ -328,7 +328,7 @@ def publish_command(folder: Path, **options: Any) -> None:
 @click.argument("folder", type=PATH)
 @store_options
 @click.option("--run", metavar="IRI", help="Which run. [default: the last that was published from FOLDER]")
-@click.option("--dry-run", is_flag=True, help="Say what would be changed, and stop.")
+@click.option("--dry-run", is_flag=True, help="Print what would be changed, and stop.")
 @key_option
 def withdraw_command(folder: Path, **options: Any) -> None:
     """Take a run back out of a store: what it wrote goes, what it removed comes back."""

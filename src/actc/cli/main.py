@@ -19,7 +19,7 @@ import click
 from actc import __version__
 from actc.cli import core_commands, graph_commands, session_commands  # noqa: F401 - each adds to COMMANDS
 from actc.cli.parts import COMMANDS, Output, show_controls
-from actc.errors import ActcError, say_failure
+from actc.errors import ActcError, describe_failure
 
 
 def main() -> None:
@@ -49,7 +49,7 @@ def _end_with(error: BaseException) -> None:
     if isinstance(error, SystemExit):  # click's, where nobody reads what is printed: as for any program in a pipe
         sys.exit(141 if error.code == 1 else error.code)
     if isinstance(error, Exception):
-        _stop(say_failure(error))
+        _stop(describe_failure(error))
     raise error
 
 

@@ -94,7 +94,7 @@ def studio_command(folder: Path, host: str, port: int, browser: bool, public_url
     "--reasons",
     default="after",
     show_default=True,
-    help="Show what the graph says of a triple, where known: after (the answer), beside (the card), never.",
+    help="Show reasons for and against a triple: after (the answer), beside (the card), never.",
 )
 @click.option("--link", default="", help="Where entities are described: an address with {id}. [default: Wikidata]")
 @seed_option()
@@ -250,7 +250,7 @@ def _print_links(links: Sequence[tuple[str, str]], everywhere: bool) -> None:
     help="Besides what people judged: doubtful, accepted, random or all.",
 )
 @click.option("--count", type=int, help="How many of those at most. [default: 1,000 doubtful or random ones, else all]")
-@click.option("--prompt", type=PATH, help="What a model is asked: a text with fields in braces.")
+@click.option("--prompt", type=PATH, help="The question to a model: a text with fields in braces.")
 @click.option("--key-from", metavar="NAME", help="The environment variable that holds the server's key.")
 @click.option("--name", help="What to call the judge. [default: the model's or program's name]")
 @click.option("--jobs", default=4, show_default=True, help="Requests at the same time.")
@@ -258,7 +258,7 @@ def _print_links(links: Sequence[tuple[str, str]], everywhere: bool) -> None:
 def judge_command(session: Path, **options: Any) -> None:
     """Let a machine judge triples; people's answers show how much it counts.
 
-    People's answers stay the only labels. A question that a judge answered before is not asked again.
+    People's answers stay the only labels. No judge gets a question twice.
     """
     from actc.session.judge import judge_triples
 
@@ -297,7 +297,7 @@ def export_command(session: Path, **options: Any) -> None:
 )
 @click.argument("session", type=PATH)
 @click.argument("judgements", type=PATH)
-@click.option("--annotator", help="Whose judgements they are, where the file does not tell.")
+@click.option("--annotator", help="Whose judgements they are, where the file does not name anybody.")
 @click.option("--owner", is_flag=True, help="Take what the file's owner decided as your own decisions.")
 @click.option("--judge", is_flag=True, help="Machines' answers: head, relation, tail, judge, label or probability.")
 def import_command(session: Path, judgements: Path, **options: Any) -> None:
@@ -315,7 +315,7 @@ def import_command(session: Path, judgements: Path, **options: Any) -> None:
 @click.option("--out", type=PATH, default=Path("report.html"), show_default=True, help="The page.")
 @click.option("--json", "json_out", type=PATH, help="The same numbers as JSON.")
 def report_command(source: Path, out: Path, json_out: Path | None) -> None:
-    """Say how good the decisions are, how that is known, and what to ask next.
+    """Report how good the decisions are, how that is known, and what to ask next.
 
     SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
     """
@@ -357,7 +357,7 @@ def audit_command(
     """Judge random draws from accepted triples: how many are true, without any model.
 
     ACCEPTED is a session: a folder is made in which what it accepts is judged (`actc annotate FOLDER`); the same
-    command says later how far that is. Or it is a file: draws are written to --out; with --labels it says what the
+    command shows later how far that is. Or it is a file: draws are written to --out; with --labels it shows what the
     answers show, about how many more are needed, and --out draws more.
     """
     from actc.decide.audit import StoppingRule

@@ -87,7 +87,7 @@ def read_variable(option: str, name: str | None) -> str:
 
 
 MOST_BYTES = 1 << 26
-"""Of a reply that is held in memory: a table of counts, an error."""
+"""Of a reply that is read into memory: a table of counts, an error."""
 PATIENCE = 300.0
 """Seconds for a reply, before any row of it."""
 ROWS_A_SECOND = 500
@@ -148,7 +148,7 @@ class SparqlClient:
             kind = found.headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind not in (N_TRIPLES, "text/plain"):
                 shown = self.store.quote_reply(kind or "no format")
-                raise StoreError(f"{self.store} answers in {shown}, where N-Triples was asked for.")
+                raise StoreError(f"{self.store} answers in {shown}, where N-Triples are needed.")
             yield found.iter_bytes()
 
     def _select(self, query: str) -> list[Row]:
@@ -164,7 +164,7 @@ class SparqlClient:
             for part in found.iter_bytes():
                 content += part
                 if len(content) > MOST_BYTES:
-                    raise StoreError(f"{self.store}: the answer is longer than any table that was asked for.")
+                    raise StoreError(f"{self.store}: the answer is longer than any table of counts.")
         try:
             table = json.loads(content)
         except (ValueError, RecursionError):
@@ -190,15 +190,15 @@ class SparqlClient:
         end = threading.Timer(seconds, self._http.close)
         end.daemon = True
         end.start()
-        asked = {"method": "POST" if form else "GET", "url": address or self.store.place}
+        request = {"method": "POST" if form else "GET", "url": address or self.store.place}
         try:
-            with self._http.stream(**asked, data=form, headers={"Accept": accept}) as found:
+            with self._http.stream(**request, data=form, headers={"Accept": accept}) as found:
                 if found.status_code != 401 or self._http.auth is not None or not self.store.user:
                     self._refuse(found)
                     yield found
                     return
                 self._log_in(found.headers.get("www-authenticate", ""))
-            with self._http.stream(**asked, data=form, headers={"Accept": accept}) as found:
+            with self._http.stream(**request, data=form, headers={"Accept": accept}) as found:
                 self._refuse(found)
                 yield found
         except StoreError:

@@ -57,7 +57,7 @@ class Part:
 
     @property
     def query(self) -> str:
-        """What is asked to get them."""
+        """The query that gives them."""
         return f"CONSTRUCT {{ ?s <{self.relation}> ?o }} WHERE {{ {self.where} }}"
 
 
@@ -84,7 +84,7 @@ def count_triples(client: SparqlClient, graphs: tuple[str, ...]) -> list[Part]:
 def _read_count(row: dict[str, str], store: Store) -> int:
     text = row.get("n", "")
     if not re.fullmatch("[0-9]{1,15}", text):
-        raise StoreError(f"{store} gives {store.quote_reply(repr(text[:50]))} where a count was asked for.")
+        raise StoreError(f"{store} gives {store.quote_reply(repr(text[:50]))} where a count is needed.")
     return int(text)
 
 
@@ -252,20 +252,20 @@ class _Reader:
 
 def _whole_lines(parts: Iterator[bytes]) -> Iterator[bytes]:
     """Give blocks of whole lines, of a megabyte or so."""
-    held: list[bytes] = []
+    pending: list[bytes] = []
     size = 0
     for part in parts:
-        held.append(part)
+        pending.append(part)
         size += len(part)
         if size < 1 << 20:
             continue
-        block, newline, rest = b"".join(held).rpartition(b"\n")
+        block, newline, rest = b"".join(pending).rpartition(b"\n")
         if newline:
             yield block + newline
         elif size > 64 * MOST_LINE:
             raise RequestError("it sends a line that does not end")
-        held, size = [rest], len(rest)
-    last = b"".join(held)
+        pending, size = [rest], len(rest)
+    last = b"".join(pending)
     if last.strip():
         yield last if last.endswith(b"\n") else last + b"\n"  # half a line is no N-Triples, and is found out
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from actc.errors import ActcError, say_failure
+from actc.errors import ActcError, describe_failure
 from actc.methods.named import find_method, imported_name
 from actc.session.session import FAILURE, Session
 
@@ -26,7 +26,7 @@ GOODBYE_SECONDS = 2.0
 def write_failure(folder: Path, error: Exception) -> str:
     """Write why planning failed, if there is room for it; return the sentence."""
     try:
-        message = str(error) if isinstance(error, ActcError) else say_failure(error)
+        message = str(error) if isinstance(error, ActcError) else describe_failure(error)
     except Exception:  # no failure of the machine's
         message = f"a fault in actc: {type(error).__name__}: {error}"
     sentence = " ".join(message.split())

@@ -23,7 +23,7 @@ from actc.data.database import open_database
 from actc.data.deliver import write_beside
 from actc.data.files import TRIPLE, find_layout, first_line, is_table, load_json, quote, read_scored, write_json
 from actc.data.triples import Triples
-from actc.errors import ActcError, OptionError, say_failure
+from actc.errors import ActcError, OptionError, describe_failure
 from actc.graph.formats import find_format, read_graph
 from actc.session.cards import make_card
 from actc.session.lease_queue import Task
@@ -130,7 +130,7 @@ def recognise(project: Project) -> dict[str, Any]:
 
 def _describe_error(project: Project, error: Exception) -> str:
     """Describe what is wrong with a file, by the name that a person knows."""
-    sentence = str(error) if isinstance(error, ActcError) else say_failure(error)
+    sentence = str(error) if isinstance(error, ActcError) else describe_failure(error)
     return sentence.replace(f"{project.files}/", "")
 
 
