@@ -96,6 +96,7 @@ REFUSED = [
     "calibrate scores.tsv --method ..x:y",
     "report th.json --level nan --out new.html",
     "report s --out new.html --json no/new.json",
+    "report s --out new.html --json ./new.html",
     "start new scores.tsv --seed -1",
     f"start new scores.tsv --budget {10**30}",
     "audit scores.tsv --out new.tsv --seed -1",

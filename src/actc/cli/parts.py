@@ -131,8 +131,15 @@ graph_option = click.option(
 
 def seed_option(default: int = 0) -> Callable[..., Any]:
     """Return the option --seed."""
-    kind = click.IntRange(0, 2**63 - 1)
-    return click.option("--seed", type=kind, default=default, show_default=True, help="Where draws start from.")
+    return click.option(
+        "--seed", default=default, show_default=True, callback=_check_seed, help="Where draws start from: from 0 on."
+    )
+
+
+def _check_seed(context: click.Context, option: click.Parameter, seed: int) -> int:
+    if not 0 <= seed < 2**63:
+        raise click.BadParameter(f"{seed} is not a whole number from 0 to {2**63 - 1}")
+    return seed
 
 
 def read_engine(engine: str) -> dict[str, str]:

@@ -322,6 +322,8 @@ def report_command(source: Path, out: Path, json_out: Path | None) -> None:
     from actc.cli.show_trust import print_report
     from actc.session.report import write_report
 
+    if json_out is not None and json_out.absolute() == out.absolute():
+        raise OptionError(f"--json: {json_out} is the page; give another name.")
     claim_output(out, inputs=(source,))
     claim_output(json_out, inputs=(source, out))
     report = write_report(source, out, json_out=json_out)
