@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from actc.data.files import TRIPLE, find_layout, read_texts, require, rows_named_by, with_columns, write_triples
-from actc.data.frames import IDS, as_list, make_frame, read_frame, read_optional
-from actc.data.triples import LABELS, BoolArray, FloatArray, IntArray, Triples, encode_columns
+from actc.data.frames import IDS, as_labels, as_list, make_frame, read_frame, read_optional
+from actc.data.triples import BoolArray, FloatArray, IntArray, Triples, encode_columns
 from actc.errors import RowError, TableError
 
 SELECTIONS = ("list", "random", "check", "gain", "given")
@@ -442,26 +442,6 @@ class Answers(Provenance):
     def called_false(self, graph: Triples) -> Answers:
         """Return the answers that a fact of the graph is false."""
         return self.take(~self.labels & graph.contains(self.triples))
-
-
-def as_labels(labels: Any) -> NDArray[Any]:
-    """Return labels as an array: true, false, or NaN where there is none; text is read as files are."""
-    cells = as_list(labels)
-    if not any(cell is None or isinstance(cell, str) or cell != cell for cell in cells):
-        return np.asarray(cells)
-    return np.array([_as_label(row, cell) for row, cell in enumerate(cells)])
-
-
-def _as_label(row: int, cell: Any) -> float:
-    if cell is None or cell != cell:
-        return np.nan
-    if not isinstance(cell, str):
-        return float(cell)
-    if cell.strip().lower() not in LABELS:
-        raise RowError(
-            row, f"the label is the text {cell!r}; write 1 (true), 0 (false), or nothing where none is known."
-        )
-    return float(LABELS[cell.strip().lower()])
 
 
 def _as_probabilities(column: Any) -> FloatArray:

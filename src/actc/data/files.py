@@ -29,9 +29,8 @@ from numpy.typing import NDArray
 
 from actc.data.database import open_database, parse_bytes
 from actc.data.deliver import write_beside
-from actc.data.frames import ALIASES, PROBABILITIES, TEXTS, call_columns
+from actc.data.frames import ALIASES, LABELS, PROBABILITIES, TEXTS, as_labels, call_columns
 from actc.data.triples import (
-    LABELS,
     BoolArray,
     FloatArray,
     IntArray,
@@ -140,7 +139,11 @@ def read_scored(path: str | Path) -> tuple[ScoredTriples, BoolArray | None]:
     layout = find_layout(path)
     require(layout, (*TRIPLE, "score"))
     with _loaded(layout, [name for name in COLUMNS if name in layout.position]) as connection:
-        labels = _read_labels(connection, layout) if "label" in layout.position else None
+        labels = None
+        if "label" in layout.position:
+            with rows_named_by(layout):
+                texts = connection.execute("SELECT label FROM loaded ORDER BY row").fetchnumpy()["label"]
+                labels = as_labels(texts).astype(np.bool_)
         scores = _read_scores(connection, layout)
         codes = _read_codes(connection)
     probabilities = layout.score_name == "probability" and are_probabilities(scores)
@@ -683,16 +686,6 @@ def _read_scores(connection: Any, layout: Layout) -> FloatArray:
         hint = "; write a point in place of the comma" if _is_number(text.replace(",", ".", 1)) else ""
         raise FileError(f"{layout.where(int(bad[0]))}: {text!r} is not a number (column score){hint}.")
     return np.asarray(values["value"], dtype=np.float64)
-
-
-def _read_labels(connection: Any, layout: Layout) -> BoolArray:
-    texts = connection.execute("SELECT label FROM loaded ORDER BY row").fetchnumpy()["label"]
-    words, codes = np.unique(texts.astype(str), return_inverse=True)
-    for word in words:
-        if word.strip().lower() not in LABELS:
-            bad = int(np.flatnonzero(words[codes] == word)[0])
-            raise FileError(f"{layout.where(bad)}: {str(word)!r} is no label; write 1 (true) or 0 (false).")
-    return np.array([LABELS[word.strip().lower()] for word in words])[codes]
 
 
 def _is_number(text: str) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actc.errors import OptionError, TableError, choose
+from actc.errors import OptionError, RowError, TableError, choose
 
 PROBABILITIES = ("probability", "confidence")
 """Names of a score column whose values are probabilities, where all of them are within 0 and 1."""
@@ -246,6 +246,31 @@ def html_table(caption: str, columns: Mapping[str, Any], total: int) -> str:
     )
     more = f"<p>… and {total - SHOWN:,} more</p>" if total > SHOWN else ""
     return f"<p>{escape(caption)}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+# WN11 and FB13, as they are given out, write -1 for false.
+LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False, "-1": False, "-1.0": False}
+"""How a label may be written, in whatever case."""
+
+
+def as_labels(labels: Any) -> NDArray[Any]:
+    """Return labels as an array: true, false, or NaN where there is none; text is read as files are."""
+    cells = as_list(labels)
+    if not any(cell is None or isinstance(cell, str) or cell != cell for cell in cells):
+        return np.asarray(cells)
+    return np.array([_as_label(row, cell) for row, cell in enumerate(cells)])
+
+
+def _as_label(row: int, cell: Any) -> float:
+    if cell is None or cell != cell:
+        return np.nan
+    if not isinstance(cell, str):
+        return float(cell)
+    if cell.strip().lower() not in LABELS:
+        raise RowError(
+            row, f"the label is the text {cell!r}; write 1 (true), 0 (false), or nothing where none is known."
+        )
+    return float(LABELS[cell.strip().lower()])
 
 
 class ProgressBar:

@@ -66,20 +66,6 @@ def find_candidates(paths: Sequence[str | Path], columns: Sequence[str] = COLUMN
     return Candidates(parts, first)
 
 
-def count_candidates(candidates: Candidates) -> int:
-    """Count the rows of all parts; of Parquet, from the parts' footers."""
-    return int(_query(candidates, f"SELECT count(*) FROM {candidates.source}")[0][0])
-
-
-def copy_candidates(candidates: Candidates, out: Path) -> None:
-    """Write head, relation, tail and score of all parts, in their order, to one Parquet file."""
-    layout = candidates.layout
-    score = f"CAST({layout.column('score')} AS DOUBLE) AS {layout.score_name}"
-    query = f"SELECT {layout.texts(TRIPLE)}, {score} FROM {candidates.source}"
-    with write_beside(out) as temporary:
-        _query(candidates, f"COPY ({query}) TO {quote(str(temporary))} (FORMAT parquet)")
-
-
 def read_candidates(path: str | Path) -> ScoredTriples:
     """Read scored triples into memory, from a file or from a folder of parts."""
     path = Path(path)
@@ -91,7 +77,11 @@ def read_candidates(path: str | Path) -> ScoredTriples:
     with tempfile.TemporaryDirectory(prefix="actc-") as folder:
         whole = Path(folder) / "whole.parquet"
         try:
-            copy_candidates(candidates, whole)
+            layout = candidates.layout
+            score = f"CAST({layout.column('score')} AS DOUBLE) AS {layout.score_name}"
+            with write_beside(whole) as place:
+                query = f"SELECT {layout.texts(TRIPLE)}, {score} FROM {candidates.source}"
+                _query(candidates, f"COPY ({query}) TO {quote(str(place))} (FORMAT parquet)")
             return read_scored(whole)[0]
         except FileError as error:
             for part in candidates.paths:
@@ -102,7 +92,7 @@ def read_candidates(path: str | Path) -> ScoredTriples:
 def read_sample(path: str | Path, labelled: Triples | None = None, seed: int = 0) -> ScoredTriples:
     """Read candidates as :func:`read_candidates` does; of more than ``MOST_READ`` a random sample of so many."""
     candidates = find_candidates([path])
-    total = count_candidates(candidates)
+    total = int(_query(candidates, f"SELECT count(*) FROM {candidates.source}")[0][0])
     if total <= MOST_READ:
         return read_candidates(path)
     rows = np.random.default_rng(seed).choice(total, MOST_READ, replace=False)

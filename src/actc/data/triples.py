@@ -486,11 +486,6 @@ def _as_numbers(scores: ArrayLike) -> FloatArray:
         raise
 
 
-# WN11 and FB13, as they are given out, write -1 for false.
-LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False, "-1": False, "-1.0": False}
-"""How a label may be written, in whatever case."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Thresholds:
     """Where "true" begins: a triple is accepted when its score is at least its relation's cut.

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from actc.data.answers import Annotations, Answers, as_labels
+from actc.data.answers import Annotations, Answers
 from actc.data.curves import Curves, tabulate_curves
+from actc.data.frames import as_labels
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
 from actc.errors import OptionError, TableError
 from actc.methods.named import Fit, Method, find_method, finds_cuts, warn_of_scores
