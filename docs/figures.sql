@@ -176,6 +176,12 @@ FROM one JOIN ten USING (graph) JOIN named USING (graph);
 
 -- docs/evidence.md: On WN18RR, F1 is {} with nobody asked, {} with 100 answers
 SELECT dot(max(f1) FILTER (answers = 0)), dot(max(f1) FILTER (answers = 100)) FROM 'benchmarks/evidence/complete.csv' WHERE graph = 'wn18rr';
+-- docs/evidence.md: | {} | {:.1f} | {} | {:.1f} | {:.1f} | {:.1f} |
+WITH means AS (SELECT way, answers, 100 * avg(accuracy) AS a, 100 * avg("all") AS everything FROM 'benchmarks/evidence/given.csv'
+WHERE way IN ('complete', 'actc-lr-rndm') GROUP BY ALL)
+SELECT if(way = 'complete', '`actc complete --candidates`', '`actc-lr-rndm` on the confidence'), max(everything),
+coalesce(format('{:.1f}', max(a) FILTER (answers = 0)), '–'), max(a) FILTER (answers = 20), max(a) FILTER (answers = 50), max(a) FILTER (answers = 100)
+FROM means GROUP BY way;
 -- docs/evidence.md: | {} | {} | {} | {} ({} to {}) | {} | {} |
 SELECT graph, if(avg("precision") > .9995, '1.000', dot(avg("precision"))), dot(avg(recall)), dot(avg(f1)), dot(min(f1)), dot(max(f1)), dot(avg(best_f1)), dot(avg(ap))
 FROM 'benchmarks/evidence/seeds.csv' GROUP BY graph;
