@@ -5,7 +5,8 @@ Run: python benchmarks/evidence/given.py --out benchmarks/evidence/given.csv
 share (``sure``). ``plain``: no triple is evidence for another. ``families``: facts of a made world of families, wrong
 ones with another tail, another relation, or the wrong way round. ``way``: the command's own (``complete``), the same
 with the evidence at other weights (0: the confidences alone), the paper's ``actc-lr-rndm`` on the confidences. Accuracy
-is that of the decisions on all 500, the judged ones among them; ``all`` that of accepting all.
+is that of the decisions on all 500, the judged ones among them; ``all`` that of accepting all. The weight in use was
+chosen on these generators: the rows do not test it.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from actc.complete.union import OWN_FACTS
 from actc.data.answers import PROVENANCE
 from actc.data.files import TRIPLE, find_layout, is_table, open_reader, require, with_columns
 from actc.data.numeric import logit
-from actc.data.triples import FloatArray, IntArray, encode_columns
+from actc.data.triples import FloatArray, IntArray, ScoredTriples, encode_columns
 from actc.errors import FileError, OptionError, TableError
 from actc.evidence.model import Quantiles
 from actc.evidence.score import TrainingSet, create_training_set, score_evidence
@@ -35,7 +35,7 @@ RESERVED = {*TRIPLE, "score", "probability", "accepted", "by", "reasons", "guara
 """Columns of the outputs: a column of the user's with such a name gets ``given_`` in front."""
 MOST_TEXT = 4000  # characters of the texts of one triple
 SURE = 0.975  # a confidence counts as no surer than this
-OWN_WEIGHT = 0.3  # of the evidence of the candidates themselves: rows of benchmarks/evidence/given.csv
+OWN_WEIGHT = 0.3  # of the candidates' evidence for each other; chosen on the generators of benchmarks/evidence/given.py
 OWN_GRAPH = "The candidates were given: the graph's own facts teach the weights of evidence."
 UNSCORED = (
     "The candidates were given, not proposed by the model: the weights of evidence are learnt without its scores."
@@ -69,6 +69,10 @@ class GivenTable:
         notes = (*plain.notes, *([f"{known:,} candidates are in the graph already."] if known else []))
         found = whole.take(whole.triples.rows_of(plain)[new], notes)
         return replace(found, columns=found.columns | proposed_by(GIVEN, found.triples))
+
+    def without_evidence(self) -> ScoredTriples:
+        """Return the candidates with what their table says alone."""
+        return self.triples.with_scores(np.zeros(len(self.triples)) if self.log_odds is None else self.log_odds)
 
     def take(self, rows: IntArray, notes: tuple[str, ...]) -> GivenTable:
         """Return some of the candidates."""
@@ -159,8 +163,8 @@ def _score_by_themselves(graph: Graph, given: GivenTable, seed: int, progress: P
     triples, log_odds, notes = given.triples, given.log_odds, given.triples.notes
     union = Graph.of(graph.union(triples))
     if len(union) < LEAST_FACTS:
-        scores, note = (np.zeros(len(triples)), NOTHING_KNOWN) if log_odds is None else (log_odds, CONFIDENCE_ALONE)
-        return Candidates(triples.with_scores(scores), given.columns, [*notes, note], log_odds=True)
+        note = NOTHING_KNOWN if log_odds is None else CONFIDENCE_ALONE
+        return Candidates(given.without_evidence(), given.columns, [*notes, note], log_odds=True)
     doubtful = doubt_facts(union, seed, progress)
     rows = doubtful.facts.rows_of(triples)
     own = np.where(rows < 0, 0.0, -doubtful.facts.scores[rows])

@@ -68,6 +68,7 @@ from actc.session.settings import Settings
 from actc.session.start import create_session
 
 POOL = "pool.parquet"
+NO_GRAPH = Graph.of(encode_columns([], [], []))
 
 
 @documented("missing")
@@ -100,14 +101,13 @@ def _complete(config: RunConfig, stage: Stage) -> Finished:
     started = time.perf_counter()
     if config.if_changed and is_unchanged(config):
         return Finished((f"Nothing is new since the last run: {config.out} stays as it is.",))
-    nothing = Graph.of(encode_columns([], [], []))
-    whole = nothing if config.graph is None else read_graph(config.graph, base=config.base)
+    whole = NO_GRAPH if config.graph is None else read_graph(config.graph, base=config.base)
     given = None if config.candidates is None else GivenTable.read(config.candidates, config.base, whole)
     facts = given.triples if given is not None and config.graph is None else whole
     rules = constraints_from(config.constraints, facts, config.base).used  # refused before long work, like the oracle
     oracle = None if config.oracle is None else FileOracle.read(config.oracle, config.base)
     if oracle is not None and given is not None:
-        oracle.judge(given.triples.with_scores(np.zeros(len(given.triples))))  # refused where it can judge none
+        oracle.judge(given.without_evidence())  # refused where it can judge none
     try_names(config.names, config.language)
     notes = put_back(config.out, config.facts, config.base) if config.undo else []
     candidates, earlier = prepare(config, whole, given, stage)
@@ -121,7 +121,6 @@ def _complete(config: RunConfig, stage: Stage) -> Finished:
             _note_state(config)
             return Finished((*notes, *lines))
         opened, wrong, lines = run.open_session(session)
-        store_answers(config.out, earlier.answers, _answers_in(opened, wrong))
     else:
         opened, wrong, lines = run.ask_oracle(oracle, doubtful)
     checked = None if doubtful is None else CheckedFacts.decide(config.out, doubtful, wrong)
@@ -130,7 +129,7 @@ def _complete(config: RunConfig, stage: Stage) -> Finished:
     case = _with_answers(opened.case, remaining, answers)
     opened = replace(opened, case=case)
     listed, unused = _called_true(oracle, case.candidates, whole)
-    notes += [*lines, *earlier.describe(case, whole), *unused]
+    notes += lines + earlier.describe(case, whole) + unused
     notes += describe_excluded(count_excluded(case)) if len(case.constraints) else []
     called = answers.called_true(case.candidates, remaining).plus(listed)
     notes += [f"{len(called):,} more facts are called true though nobody proposed them."] if len(called) else []
@@ -156,8 +155,8 @@ def _complete(config: RunConfig, stage: Stage) -> Finished:
         report["evidence"]["expected_share"] = None  # the holdout tells little of candidates that somebody chose
     files += [*page, *write_report(config.out, {**report, "next": command})]
     _note_state(config, opened.session, len(case.annotations) + (0 if wrong is None else len(wrong.annotations)))
-    written = f"Written: {', '.join(map(str, files))}"
-    return Finished((*headline(report), *notes, written, f"Next: {command}"), tuple(files))
+    more = (f"Written: {', '.join(map(str, files))}", f"Next: {command}")
+    return Finished((*headline(report), *notes, *more), tuple(files))
 
 
 def is_unchanged(config: RunConfig) -> bool:
@@ -363,5 +362,7 @@ class _Run:
         before = max(earlier, Begun.answered(config.out))
         budget = config.budget or max(session.settings.budget - before, 0)
         (case, *wrong), early = open_judged(session, budget, config.target, before)
-        case = replace(case, candidates=self.candidates.triples)
-        return Opened(case, session), wrong[0] if wrong else None, early
+        opened = Opened(replace(case, candidates=self.candidates.triples), session)
+        about_facts = wrong[0] if wrong else None
+        store_answers(config.out, self.earlier.answers, _answers_in(opened, about_facts))
+        return opened, about_facts, early
