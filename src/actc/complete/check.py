@@ -95,7 +95,7 @@ def _check(config: RunConfig, stage: Stage) -> Finished:
     elif has_answers(session) or (config.budget and session.exists()):
         opened, before = Session(session), Begun.answered(config.out)
         budget = config.budget or max(opened.settings.budget - before, 0)
-        (case,), early = open_judged(opened, budget, config.target, before)
+        (case,), early = open_judged(opened, budget, config.session_target, before)
         notes += early
     elif config.budget and not config.undo:
         return Finished((*summary["notes"], *_create_session(config, doubtful, session)))

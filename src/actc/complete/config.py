@@ -163,8 +163,13 @@ class RunConfig:
 
     @property
     def target(self) -> TargetPrecision | None:
-        """What is guaranteed of what the method decides, if anything."""
-        return None if self.precision is None or not self.budget else self._demand(self.precision)
+        """What is guaranteed of what the method decides, if anything; nothing without answers."""
+        return self.session_target if self.budget else None
+
+    @property
+    def session_target(self) -> TargetPrecision | None:
+        """What is guaranteed by the answers in a session, whether or not more of them are asked for."""
+        return None if self.precision is None else self._demand(self.precision)
 
     def _demand(self, precision: float) -> TargetPrecision:
         from actc.decide.guarantee import TargetPrecision

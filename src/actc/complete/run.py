@@ -361,7 +361,7 @@ class _Run:
         earlier = int((self.candidates.triples.rows_of(self.earlier.answers.triples) >= 0).sum())
         before = max(earlier, Begun.answered(config.out))
         budget = config.budget or max(session.settings.budget - before, 0)
-        (case, *wrong), early = open_judged(session, budget, config.target, before)
+        (case, *wrong), early = open_judged(session, budget, config.session_target, before)
         opened = Opened(replace(case, candidates=self.candidates.triples), session)
         about_facts = wrong[0] if wrong else None
         store_answers(config.out, self.earlier.answers, _answers_in(opened, about_facts))

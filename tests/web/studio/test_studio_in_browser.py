@@ -191,6 +191,10 @@ def test_a_dropped_graph_is_completed_judged_guaranteed_and_taken_as_turtle(
 
     page.reload()
     assert page.get_attribute("#tab-take", "aria-selected") == "true"
+    page.click("#tab-decide")
+    page.wait_for_selector("#multiples canvas")
+    assert page.inner_text("#level-now") == "90\u00a0%"  # what was decided with
+    assert page.inner_text("#standing").startswith("32 of 32")
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from actc.data.begun import Begun
 from actc.errors import OptionError
 from actc.session.read_names import own_labels
 from actc.web.access import Strict
@@ -107,7 +108,9 @@ def _whole_way(project: Project) -> Words:
         words += _files(project, "candidates", "--candidates")
         words += ["--constraints", chosen.constraints] if chosen.constraints else []
         words += ["--check"] * (chosen.goal == "both")
-    return [*words, *_precision(project), "--budget", str(chosen.budget), "--out", "result"]
+    # The budget of a command is of new answers, that of a project of all.
+    budget = max(0, chosen.budget - Begun.answered(project.result))
+    return [*words, *_precision(project), "--budget", str(budget), "--out", "result"]
 
 
 def _start(project: Project) -> list[Words]:

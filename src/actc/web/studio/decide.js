@@ -67,7 +67,7 @@ function showNeeds() {
 }
 
 // The guarantee that is looked at; nothing in the address means the one that was decided with.
-const decidedWith = () => overview?.demanded ?? 0;
+const decidedWith = () => overview?.target ?? 0;
 const chosenLevel = () => (view.level === "" ? decidedWith() : Number(view.level));
 
 function route(name, values) {
