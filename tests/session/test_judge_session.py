@@ -268,5 +268,5 @@ def test_judges_order_the_list_and_whoever_reads_its_file_accepts_the_same(sessi
     actc.export_session(session, precision=0.7, **written)
     again = open_case(tmp_path / "t.json").case
     assert (again.decisions.accepted == case.decisions.accepted).all()
-    assert again.guarantee.min_probability == case.guarantee.bar
+    assert again.guarantee.min_probability == case.guarantee.min_probability
     assert (POOL.rows_of(read_scored(tmp_path / "accepted.tsv")[0]) >= 0).sum() == case.decisions.accepted.sum()
