@@ -185,7 +185,7 @@ class Calibration:
         """Write thresholds.json, complete or not at all; its paths are relative to ``place``, where it will lie."""
         path, counts, cuts, curves = Path(path), self.counts, self.thresholds, self.curves
         lines = [None] if curves is None else [
-            " ".join(f"{value:.{DIGITS}g}" for value in row) for row in curves.probabilities.tolist()
+            " ".join(f"{value:.{DIGITS}g}" for value in row.tolist()) for row in curves.probabilities
         ]  # fmt: skip
         columns = {
             "cut": in_json(cuts.cuts.tolist()),
