@@ -151,8 +151,8 @@ def speaks_of_wrong_facts(session, out):
     report = write_report(session, out / "page.html")
     page = re.sub("<style>.*?</style>", "", (out / "page.html").read_text(), flags=re.DOTALL)
     words = " ".join(re.sub("<[^>]*>|--accepted accepted.tsv", " ", page).split())
-    assert f"{report.accepted} of {len(report.case.pool):,} facts are taken out; about" in words
-    assert "of those taken out are wrong" in words
+    assert f"{report.accepted} of {report.pool:,} facts are taken out. Precision" in words
+    assert "of the facts taken out are wrong" in words
     assert "accepted" not in words
     assert "is true" not in words
     audit = start_audit(session, count=5)

@@ -32,7 +32,7 @@ function draw(content) {
   showProgress(content.progress);
   showPicture(content.picture, content.progress.goal, 10);
   showWords(content.picture.words);
-  at("file-found").download = content.picture.words.file;
+  at("file-accepted").download = content.picture.words.file;
   for (const link of at("files").querySelectorAll(".decides")) link.hidden = content.picture.audit;
   at("all").parentElement.hidden = content.picture.audit;
   redraw("people", content.people, () => content.people.filter((one) => one.judged > 0 || (one.kind !== "owner" && !one.void)).map(drawPerson));
