@@ -29,7 +29,7 @@ Tables are TSV, CSV or Parquet, by the ending of their names. The first three co
 | accepted facts | `actc complete`: `accepted.tsv` | `score`, `probability`, `threshold`, `method`, `date`, `by`, `rule`, `proposed_by`, `reasons` |
 | doubtful facts | `actc check`: `doubtful.tsv`, `removed.tsv` | `probability` (of being wrong), `reasons`; in `removed.tsv` also `by` |
 | excluded by constraints | `actc complete`: `excluded.tsv` | `score`, `probability`, `constraint`, `why`, `against` (`fact`, `rival` or nothing), `other` |
-| all candidates | `complete`, `check`, `export`: `decisions.parquet` | `score`, `probability`, `accepted`, `by`, `reasons`, and `guaranteed`: the highest precision whose guarantee would accept the triple |
+| all candidates | `complete`, `check`, `export`: `decisions.parquet` | `score`, `probability`, `accepted`, `by`, `reasons` (names in double brackets), and `guaranteed`: the highest precision whose guarantee would accept the triple |
 
 Each answer carries how its triple was selected:
 

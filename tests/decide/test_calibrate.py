@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from actc import calibrate
+from actc import calibrate, check_graph, complete_graph, decide_candidates
 from actc.cli.main import commands
 from actc.data.files import write_scored, write_triples
+from actc.data.triples import Thresholds
+from actc.errors import ActcError
 from tests.synthetic import make_truth
 
 
@@ -50,3 +52,27 @@ def test_a_random_draw_guarantees_in_the_user_s_own_name(files):
     output = output_of(files, "--precision", 0.7, "--picks", "random")
     assert "at least 70% of what" in output
     assert "--picks random" not in output
+
+
+TABLE = {"head": ["a"], "relation": ["r"], "tail": ["b"], "score": [0.5], "label": [1]}
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda scores, _: calibrate(scores, [1, 0, 1]), "labels: a path or Answers was expected, not a list"),
+        (lambda scores, _: calibrate(scores, TABLE), "Answers.from_frame reads a data frame"),
+        (lambda _, labels: calibrate(TABLE, labels), "scores: a path or ScoredTriples was expected, not a dict"),
+        (lambda scores, _: decide_candidates(None, scores, "out.tsv"), "thresholds: a path or a Calibration"),
+        (lambda *_: decide_candidates(Thresholds((), np.zeros(0), 0.5, np.zeros(0, bool)), TABLE, "out.tsv"),
+         "accept_triples takes a data frame"),
+        (lambda *_: complete_graph(TABLE, "out", budget=0), "graph: a path was expected, not a dict"),
+        (lambda *_: check_graph(TABLE, "out", budget=0), "graph: a path was expected, not a dict"),
+        (lambda scores, _: complete_graph(scores, "out", oracle=TABLE), "oracle: a path was expected, not a dict"),
+    ],
+)  # fmt: skip
+def test_what_is_no_path_and_no_table_of_ours_is_refused_in_one_sentence(files, tmp_path, monkeypatch, call, words):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ActcError, match=words):
+        call(files / "scores.tsv", files / "labels.tsv")
+    assert not [*tmp_path.iterdir()]

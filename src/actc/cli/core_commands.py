@@ -77,7 +77,7 @@ def calibrate_command(scores: Path, out: Path, **options: Any) -> None:
     """Find thresholds from scores and the answers that there are.
 
     SCORES holds the candidates: head, relation, tail, score. Labels are for some of them. With --precision, the
-    thresholds guarantee it (pooled methods only).
+    thresholds guarantee it (not with the baselines, which have no probabilities).
 
     Of more than a million candidates a random sample is used, and those with labels.
     """
@@ -107,8 +107,8 @@ def calibrate_command(scores: Path, out: Path, **options: Any) -> None:
 def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, engine: str, **options: Any) -> None:
     """Accept or reject any number of scored candidates.
 
-    CANDIDATES are files or folders of files, all laid out alike: head, relation, tail, score. The output is complete
-    or absent.
+    CANDIDATES are files or folders of files, all laid out alike: head, relation, tail, score. Further columns are not
+    copied. The output is complete or absent.
     """
     from actc.cli.show import print_decided
     from actc.data.calibration import Calibration

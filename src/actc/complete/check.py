@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actc import __version__
-from actc.complete.config import RunConfig, documented
+from actc.complete.config import RunConfig, as_path, documented
 from actc.complete.doubt import POOL, DoubtfulFacts, doubt_facts, refuse_few
 from actc.complete.earlier import RESTORED, has_answers, read_answers, store_answers
 from actc.data.answers import Annotations
@@ -70,7 +70,7 @@ def check_graph(graph: str | Path, out: str | Path, *, stage: Stage = no_stage, 
     options
         Any of the options below, those of the command.
     """
-    return run_check(RunConfig(Path(graph), Path(out), "wrong", **options), stage)
+    return run_check(RunConfig(as_path("graph", graph), as_path("out", out), "wrong", **options), stage)
 
 
 def run_check(config: RunConfig, stage: Stage = no_stage) -> Finished:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields
@@ -87,7 +88,7 @@ class RunConfig:
     def __post_init__(self) -> None:
         for name in PATHS:
             given = getattr(self, name)
-            object.__setattr__(self, name, None if given is None else Path(given))
+            object.__setattr__(self, name, None if given is None else as_path(name, given))
         for name in ("names", "judged"):
             object.__setattr__(self, name, tuple(Path(path) for path in getattr(self, name)))
         if self.goal == "wrong":
@@ -225,6 +226,13 @@ class RunConfig:
             values = value if isinstance(value, tuple | list) else [value]
             words += [flag(one)] if isinstance(value, bool) else [w for each in values for w in (flag(one), f"{each}")]
         return shlex.join([*words, "--out", str(self.out), *more])
+
+
+def as_path(name: str, given: Any) -> Path:
+    """Return a path; refuse what is none, such as a data frame."""
+    if not isinstance(given, str | os.PathLike):
+        raise OptionError(f"{name}: a path was expected, not a {type(given).__name__}; write it to a file first.")
+    return Path(given)
 
 
 def options_of(goal: Goal) -> list[Field[Any]]:

@@ -66,7 +66,7 @@ class GivenTable:
         if not new.any():
             raise OptionError(f"{path}: the graph holds all of these {len(plain)} triples already.")
         known = len(plain) - int(new.sum())
-        notes = (*plain.notes, *([f"{known:,} candidates are in the graph already."] if known else []))
+        notes = (*plain.notes, *([f"Candidates that the graph holds already: {known:,}."] if known else []))
         found = whole.take(whole.triples.rows_of(plain)[new], notes)
         return replace(found, columns=found.columns | proposed_by(GIVEN, found.triples))
 

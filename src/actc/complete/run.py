@@ -21,7 +21,7 @@ from actc.complete.check import (
     write_check_decisions,
     write_lists,
 )
-from actc.complete.config import CHECK, KNOWN, RunConfig, documented
+from actc.complete.config import CHECK, KNOWN, RunConfig, as_path, documented
 from actc.complete.doubt import DoubtfulFacts
 from actc.complete.earlier import (
     ACCEPTED,
@@ -88,7 +88,9 @@ def complete_graph(graph: str | Path | None, out: str | Path, *, stage: Stage = 
     options
         Any of the options below, those of the command.
     """
-    return run_completion(RunConfig(None if graph is None else Path(graph), Path(out), **options), stage)
+    return run_completion(
+        RunConfig(None if graph is None else as_path("graph", graph), as_path("out", out), **options), stage
+    )
 
 
 def run_completion(config: RunConfig, stage: Stage = no_stage) -> Finished:

@@ -17,7 +17,7 @@ from actc.data.parts import read_sample
 from actc.data.triples import ScoredTriples
 from actc.decide.case import PEOPLE, Case
 from actc.decide.guarantee import TargetPrecision, split_random
-from actc.errors import FileError, OptionError, check_choice
+from actc.errors import FileError, OptionError, TableError, check_choice
 from actc.graph.formats import read_graph
 from actc.methods.named import describe_options, find_method, finds_cuts, warn_of_scores
 
@@ -78,6 +78,7 @@ def calibrate(
     """
     find_method(method)  # refuses one that does not exist, before anything else is looked at
     target = None if precision is None else TargetPrecision(precision, confidence)
+    _check_inputs(scores, labels, known)
     sources = find_sources(scores, labels, known, graph, picks=picks)
     if labels is None and finds_cuts(find_method(method)):
         raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
@@ -99,6 +100,20 @@ def calibrate(
     if out is not None:
         calibration.write(out)
     return calibration
+
+
+def _check_inputs(scores: Any, labels: Any, known: Any) -> None:
+    """Refuse what is neither a path nor a table of ours."""
+    for name, given, kind in (
+        ("scores", scores, ScoredTriples),
+        ("labels", labels, Answers),
+        ("known", known, ScoredTriples),
+    ):
+        if not isinstance(given, PathLike | kind) and (given is not None or name == "scores"):
+            raise TableError(
+                f"{name}: a path or {kind.__name__} was expected, not a {type(given).__name__}; "
+                f"{kind.__name__}.from_frame reads a data frame."
+            )
 
 
 def find_sources(scores: Any, labels: Any, known: Any, graph: Any = None, *, picks: str = "unknown") -> Sources:

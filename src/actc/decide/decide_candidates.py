@@ -60,8 +60,8 @@ def decide_candidates(
         Files with head, relation, tail and score, or folders of such files, all laid out alike.
     out : path
         A file to write, its suffix naming the format; or, without a suffix, a folder of Parquet parts. Columns:
-        head, relation, tail, score, threshold, probability where there are curves, by: who decided. Rows come in any
-        order.
+        head, relation, tail, score, threshold, probability where there are curves, by: who decided; none of the
+        candidates' further columns. Rows come in any order.
     keep_all : bool
         Write rejected candidates too, with a column that says which is which.
     memory : str
@@ -83,6 +83,12 @@ def decide_candidates(
     progress : callable
         Gets how many more steps are done, and how many there are in all.
     """
+    if not isinstance(thresholds, str | Path | Calibration | Thresholds):
+        raise OptionError(f"thresholds: a path or a Calibration was expected, not a {type(thresholds).__name__}.")
+    if not isinstance(candidates, str | Path | Sequence):
+        raise OptionError(
+            f"candidates: paths were expected, not a {type(candidates).__name__}; accept_triples takes a data frame."
+        )
     read = [one for one in (thresholds, constraints, graph) if isinstance(one, str | Path)]
     thresholds = Calibration.read(thresholds) if isinstance(thresholds, str | Path) else thresholds
     constraints = Constraints.read(constraints) if isinstance(constraints, str | Path) else constraints

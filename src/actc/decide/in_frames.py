@@ -124,8 +124,8 @@ def accept_triples(
     known : ScoredTriples, optional
         Triples that the graph holds already, with their scores; only some methods use them.
     precision, confidence : float
-        Guarantee this share of true triples among those that the method accepts, with this confidence; pooled methods
-        only.
+        Guarantee this share of true triples among those that the method accepts, with this confidence; not
+        with the baselines, which have no probabilities.
     constraints : Constraints, optional
         What may not be true together, as :func:`actc.find_constraints` finds it.
     graph : path, Triples, data frame or PyKEEN's triples factory, optional

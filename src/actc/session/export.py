@@ -139,8 +139,8 @@ def export_session(
     label_studio : path, optional
         The next ``count`` triples as Label Studio's tasks: .json.
     precision, confidence : float
-        Guarantee this share of true triples among those that the method accepts, with this confidence; pooled methods
-        only.
+        Guarantee this share of true triples among those that the method accepts, with this confidence; not
+        with the baselines, which have no probabilities.
     """
     files = (labels, history, thresholds, accepted, label_studio)
     if not any(files):
