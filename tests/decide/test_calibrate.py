@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from actc import calibrate, check_graph, complete_graph, decide_candidates
+from actc import Answers, calibrate, check_graph, complete_graph, decide_candidates
 from actc.cli.main import commands
 from actc.data.files import write_scored, write_triples
-from actc.data.triples import Thresholds
+from actc.data.triples import ScoredTriples, Thresholds
 from actc.errors import ActcError
 from tests.synthetic import make_truth
 
@@ -69,6 +69,7 @@ TABLE = {"head": ["a"], "relation": ["r"], "tail": ["b"], "score": [0.5], "label
         (lambda *_: complete_graph(TABLE, "out", budget=0), "graph: a path was expected, not a dict"),
         (lambda *_: check_graph(TABLE, "out", budget=0), "graph: a path was expected, not a dict"),
         (lambda scores, _: complete_graph(scores, "out", oracle=TABLE), "oracle: a path was expected, not a dict"),
+        (lambda *_: Answers.of(ScoredTriples.from_frame(TABLE), [1], [1]), "Row 1 is annotated, but the pool"),
     ],
 )  # fmt: skip
 def test_what_is_no_path_and_no_table_of_ours_is_refused_in_one_sentence(files, tmp_path, monkeypatch, call, words):

@@ -188,6 +188,8 @@ class Annotations(Provenance):
 
     def about(self, pool: Triples) -> Answers:
         """Return the same answers by triple, with the size of the pool beside random draws from it."""
+        if len(self) and self.rows.max() >= len(pool):
+            raise TableError(f"Row {self.rows.max()} is annotated, but the pool has only {len(pool):,} triples.")
         triples = pool.plain().take(self.rows).with_used_names()
         return Answers(triples, self.labels, **self.drawn_from(len(pool)).provenance)
 
