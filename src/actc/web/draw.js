@@ -76,7 +76,11 @@ export async function download(event, place) {
 }
 
 export function percent(share, digits = 0) {
-  return `${(100 * share).toFixed(digits)}\u00a0%`;
+  return `${(100 * share).toFixed(digits)}%`;
+}
+
+export function interval(low, high) {
+  return low === high ? "all of them judged" : `90% interval: ${percent(low)} to ${percent(high)}`;
 }
 
 export function number(value) {

@@ -1,7 +1,7 @@
 // What the answers say so far, on the pages of judges and of the owner: the curve, and relation by relation.
 
 import { showCurve } from "./charts.js";
-import { element, number, percent, put, redraw, showShare } from "./draw.js";
+import { element, interval, number, percent, put, redraw, showShare } from "./draw.js";
 
 // How far a session is: never "41 of 10", and of one candidate never "of 100".
 export function showProgress({ labels, unsure, goal }) {
@@ -26,8 +26,8 @@ function drawCurve(points, budget, words) {
   const [, middle, low, high] = points.at(-1);
   const place = element("div", {});
   requestAnimationFrame(() => showCurve(place, curve, Math.max(budget, curve.at(-1)[0], 1), words.share));
-  const interval = low === null ? "" : `, 90 % interval ${percent(low)} to ${percent(high)}`;
-  return [place, element("figcaption", {}, element("strong", {}, percent(middle, 1)), ` ${words.now}${interval}.`)];
+  const between = low === null ? "" : ` (${interval(low, high)})`;
+  return [place, element("figcaption", {}, element("strong", {}, percent(middle, 1)), ` ${words.now}${between}.`)];
 }
 
 function drawRelation(line, words, audit) {

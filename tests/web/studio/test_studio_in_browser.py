@@ -193,7 +193,7 @@ def test_a_dropped_graph_is_completed_judged_guaranteed_and_taken_as_turtle(
     assert page.get_attribute("#tab-take", "aria-selected") == "true"
     page.click("#tab-decide")
     page.wait_for_selector("#multiples canvas")
-    assert page.inner_text("#level-now") == "90\u00a0%"  # what was decided with
+    assert page.inner_text("#level-now") == "90%"  # what was decided with
     assert page.inner_text("#standing").startswith("32 of 32")
 
 
@@ -246,7 +246,7 @@ def slide_to(page: Page, percent: int) -> None:
     """Move the slider by keys to a precision, and wait until what is below is of it."""
     page.focus("#level")
     page.keyboard.press("Home")
-    while page.inner_text("#level-now") != f"{percent}\u00a0%":
+    while page.inner_text("#level-now") != f"{percent}%":
         page.keyboard.press("ArrowRight")
     page.wait_for_function(f"() => location.hash.includes('level={percent / 100:g}')")
     page.wait_for_selector("#facts:not([aria-busy])")
@@ -274,7 +274,7 @@ def test_the_slider_moves_the_table_the_relations_and_the_pictures_alike(judged_
     assert len(set(found)) > 1
     page.reload()  # which forgets nothing of it
     page.wait_for_selector("#multiples canvas")
-    assert page.inner_text("#level-now") == "99\u00a0%"
+    assert page.inner_text("#level-now") == "99%"
     assert numbers_in(page.inner_text("#cost"))[0] == found[-1]
 
 

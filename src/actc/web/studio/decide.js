@@ -3,7 +3,7 @@
 
 import { directionOf, drawSentence, UNREAD } from "../card.js";
 import { drawBins, showCurve } from "../charts.js";
-import { at, count, element, fetchJson, newKey, number, percent, put, redraw, sentenceOf, showWords } from "../draw.js";
+import { at, count, element, fetchJson, interval, newKey, number, percent, put, redraw, sentenceOf, showWords } from "../draw.js";
 import { change, home, keep, kept, openTab, project, startRun } from "./state.js";
 
 const ROWS = 50;
@@ -212,7 +212,7 @@ function showLevel() {
   const cost = !precision || isCheck() ? "" : more ? `, ${number(Math.abs(more))} ${more > 0 ? "more" : "fewer"} than without a guarantee` : ", as many as without a guarantee";
   const alone = precision && accepted <= overview.own ? ` These are only the facts that people ${words().accepted === "accepted" ? "accepted" : "took out"} themselves: for others there are too few answers to guarantee this. Judge more cards, or guarantee less.` : "";
   const share = chosenLevel() === decidedWith() ? project.outcome?.precision : null;
-  const sure = share?.[1] ? ` ${percent(share[1])} of them should be ${words().true} (${percent(share[0])} to ${percent(share[2])}).` : "";
+  const sure = share?.[1] ? ` Precision of the ${words().accepted_facts}: ${percent(share[1])} (${interval(share[0], share[2])}).` : "";
   put("level-now", level);
   put("level-means", decidedWith() ? `Guaranteed now: ${percent(decidedWith())}.` : `Nothing is guaranteed now: ${words().accepted} is whatever is more probably ${words().true} than not.`);
   put("guarantee", precision ? "Decide with this guarantee" : "Decide");
@@ -226,8 +226,8 @@ function drawLearning(learning) {
   const [answers, middle, low, high] = points.at(-1);
   const place = element("div", {});
   requestAnimationFrame(() => showCurve(place, points, Math.max(answers, 1), "Right decisions"));
-  const interval = low === null ? "" : ` (${percent(low)} to ${percent(high)})`;
-  return [place, element("figcaption", {}, element("b", {}, "What the answers brought"), ` · ${percent(middle)}${interval} of the decisions on what may be asked about should be right after ${count(answers, "answer", "answers")}.`)];
+  const between = low === null ? "" : ` (${interval(low, high)})`;
+  return [place, element("figcaption", {}, element("b", {}, "What the answers brought"), ` · ${percent(middle)}${between} of the decisions on what may be asked about should be right after ${count(answers, "answer", "answers")}.`)];
 }
 
 // The state: shown, kept in the address, and asked for.

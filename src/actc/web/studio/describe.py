@@ -12,6 +12,7 @@ from typing import Any
 from actc.data.begun import BEGUN
 from actc.data.files import load_json
 from actc.decide.audit import answers_for
+from actc.decide.estimate import Share
 from actc.decide.goal import MISSING_FACTS, WRONG_FACTS
 from actc.errors import ActcError
 from actc.session import Session
@@ -224,7 +225,7 @@ def _describe_result(project: Project, session: Any, line: dict[str, Any], repor
         lines.append(f"{report['removed']:,} wrong facts were taken out.")
     if report["precision"][1] is not None:
         low, middle, high = report["precision"]
-        lines.append(f"{middle:.0%} of them should be {words['true']} (90% interval: {low:.0%} to {high:.0%}).")
+        lines.append(f"Precision of the {words['accepted_facts']}: {Share(middle, low, high)}.")
     if report["before"]:
         lines.append(f"The graph had {report['before']:,} facts and has {report['after']:,} now.")
     return lines
