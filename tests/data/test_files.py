@@ -171,6 +171,8 @@ BAD = {
     "encoding": ("x.tsv", b"a\tr\tx\t0.5\nb\tr\t\xff\t0.5\n", "x.tsv"),
     "truncated gzip": ("x.tsv.gz", None, "x.tsv.gz"),
     "no gzip": ("y.tsv.gz", None, "y.tsv.gz"),
+    "no JSON": ("x.jsonl", '{"head": "a"}\n\n{"head": \n', "line 3: this is no JSON object"),
+    "no JSON object": ("x.jsonl", '{"head": "a"}\n[1, 2]\n', "line 2: this is no JSON object"),
     "no parquet": ("x.parquet", b"PAR1 not really", "x.parquet"),
 }
 

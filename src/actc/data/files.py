@@ -514,8 +514,8 @@ def read_failed(path: Path, error: Exception) -> FileError:
         )
     if "unicode" in text or "utf-8" in text.lower():
         return FileError(f"{place}: {NOT_UTF8}")
-    if lost := re.search(r"Malformed JSON.* in line (\d+)", text):
-        return FileError(f"{path}, line {lost[1]}: this is no JSON object on one line.")
+    if "Malformed JSON" in text or "JSON transform error" in text:
+        return _no_json_object(path)
     if "GZIP" in text.upper():
         return FileError(f"{place}: {NOT_WHOLE}")
     if "parquet" in text.lower() or path.suffix == ".parquet":
@@ -580,11 +580,28 @@ def _known(path: Path, names: Sequence[str]) -> dict[str, str]:
     return columns
 
 
+def _no_json_object(path: Path) -> FileError:
+    """Name the first line that is no JSON object; DuckDB's own number may be off by one."""
+    with open_text(path) as lines:
+        bad = next((number for number, line in enumerate(lines, start=1) if not _is_json_object(line)), None)
+    return FileError(f"{path}{f', line {bad}' if bad else ''}: this is no JSON object on one line.")
+
+
+def _is_json_object(line: str) -> bool:
+    try:
+        return not line.strip() or isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
 def _json_names(path: Path) -> list[str]:
     """Return the names in a file of JSON lines, each of them an object."""
     with open_reader(path) as connection:
         described = f"DESCRIBE SELECT * FROM read_json({quote_file(path)}, format='newline_delimited')"
-        return [row[0] for row in connection.execute(described).fetchall()]
+        names = [row[0] for row in connection.execute(described).fetchall()]
+    if names == ["json"]:  # what DuckDB calls lines that are no objects, or not all
+        raise _no_json_object(path)
+    return names
 
 
 def _score_name(called: Mapping[str, str]) -> str:
