@@ -19,7 +19,7 @@ import numpy as np
 
 from actc.complete.check import ask_about
 from actc.complete.doubt import DoubtfulFacts, doubt_facts
-from actc.data.answers import Annotations, Answers
+from actc.data.answers import Answers
 from actc.data.numeric import sigmoid
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples
 from actc.decide.guarantee import TargetPrecision
@@ -41,7 +41,7 @@ def read_dbpedia(folder: Path) -> tuple[Graph, Answers]:
         next(file)
         heads, relations, tails, labels = zip(*(line.split("\t")[:4] for line in file), strict=True)
     triples = ScoredTriples.from_columns(heads, relations, tails, np.zeros(len(heads)))
-    answers = Answers.of(triples, Annotations(np.arange(len(triples)), np.array(labels) == "1"))
+    answers = Answers.of(triples, np.arange(len(triples)), np.array(labels) == "1")
     return Graph.from_columns(heads, relations, tails), answers
 
 
