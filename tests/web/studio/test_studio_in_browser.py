@@ -450,6 +450,7 @@ def test_the_way_by_keys_alone(judged_studio, families, true_facts):
     page.evaluate("document.activeElement.blur()")
     tab_to(page, "#guarantee:enabled")
     page.keyboard.press("Enter")
+    page.wait_for_selector("#tab-run[aria-selected=true]")  # the page goes there by itself, once it has the reply
     wait_for(lambda: [run.request["what"] for run in list_runs(studio.folder / "families")][-2:] == ["decide"] * 2)
     list_runs(studio.folder / "families")[-1].cancel()
     open_tab(page, "End", "take")
