@@ -38,14 +38,13 @@ def home(tmp_path):
 
 def shell(home: Path, line: str, **environment: str) -> subprocess.CompletedProcess[str]:
     line = line.replace("actc ", f"{ACTC} ", 1)
-    where = {**os.environ, **environment}
-    return subprocess.run(["bash", "-c", line], cwd=home, env=where, capture_output=True, text=True, check=False)
+    how = {"capture_output": True, "text": True, "preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)}
+    return subprocess.run(["bash", "-c", line], cwd=home, env={**os.environ, **environment}, check=False, **how)
 
 
 @pytest.mark.parametrize("closed", [">&-", "<&-", ">&- 2>&- <&-"])
 def test_a_stream_that_is_closed_leads_nowhere(home, closed):
-    line = f"actc calibrate scores.tsv --labels labels.tsv --method localopt-acc --out th.json {closed}"
-    ended = shell(home, line)
+    ended = shell(home, f"actc calibrate scores.tsv --labels labels.tsv --method localopt-acc --out th.json {closed}")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert (home / "th.json").read_text().startswith("{")
 
