@@ -118,9 +118,9 @@ def write_completion(
     ending = ".tsv" if config.graph is None else find_ending(config.graph)
     files = [folder / name for name in (f"graph{ending}", ACCEPTED, "thresholds.json")]
     # Nobody knows anything of the graph's own triples, so only the new ones carry that a heuristic made them.
-    told = provenance_of(case, rows) if find_format(files[0]) is FORMATS["quickstatements"] else {}
-    told = _add_called(told, called, method)
-    extras = {name: np.append(np.full(len(graph), None), values.astype(object)) for name, values in told.items()}
+    provenance = provenance_of(case, rows) if find_format(files[0]) is FORMATS["quickstatements"] else {}
+    provenance = _add_called(provenance, called, method)
+    extras = {name: np.append(np.full(len(graph), None), values.astype(object)) for name, values in provenance.items()}
     write_graph(files[0], Graph.of(graph.union(accepted.followed_by(called.triples))), base=config.base, extras=extras)
     _write_list(files[1], case, candidates, rows, True, called)
     describe_calibration(case, _write_sources(folder, opened)).write(files[2])

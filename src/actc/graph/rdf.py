@@ -264,7 +264,7 @@ def _refuse_bad_terms(connection: Any, path: Path) -> None:
 
 
 def find_line(path: Path, text: str, part: bool = False) -> int:
-    """Return the number of the first line that reads so, or has it as a part."""
+    """Return the number of the first line that is a text, or contains it as a ``part``; 0 if there is none."""
     with open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
             if (text in line) if part else line.rstrip("\r\n") == text:

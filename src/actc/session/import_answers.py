@@ -173,7 +173,7 @@ def _lines_of(answers: Answers, who: Sequence[str], place: str) -> Iterator[File
 
 
 def _seconds(at: Any) -> float | None:
-    """Return when an answer was given, in seconds, of a time in words or in seconds; None of anything else."""
+    """Return a time, in ISO 8601 or in seconds since 1970, as seconds; None if it is neither."""
     try:
         given = datetime.fromisoformat(at) if isinstance(at, str) else datetime.fromtimestamp(at, UTC)
         return given.replace(tzinfo=given.tzinfo or UTC).timestamp()
