@@ -5,7 +5,8 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
-measure_file = runpy.run_path(str(Path(__file__).parent.parent / "tools" / "size.py"))["measure_file"]
+TOOL = runpy.run_path(str(Path(__file__).parent.parent / "tools" / "size.py"))
+measure_file = TOOL["measure_file"]
 
 
 def test_docstrings_comments_and_line_breaks_are_no_tokens(tmp_path):
@@ -21,3 +22,23 @@ def test_a_string_that_is_used_is_a_token(tmp_path):
     path = tmp_path / "one.py"
     path.write_text('class A:\n    """Hold."""\n    name = "a"\n')
     assert measure_file(path)["tokens"] == 6
+
+
+def test_long_and_wide_functions_and_class_names_used_twice_are_named(tmp_path):
+    one, two = tmp_path / "one.py", tmp_path / "two.py"
+    lines = "    x = 1\n" * 59
+    one.write_text(
+        f'class A: pass\ndef short():\n    """Do.\n\n    More.\n    """\n{lines}def long():\n{lines}    y = 2\n'
+    )
+    two.write_text("class A: pass\nclass B:\n    def wide(self, a, b, c, d, *e, f, g, h, **i): pass\n")
+    long, wide, twice = TOOL["find_faults"]([one, two]).values()
+    assert long == ["one.py:66 long: 61"]
+    assert wide == ["two.py:3 wide: 9"]
+    assert twice == ["A: one.py, two.py"]
+
+
+def test_words_to_avoid_are_counted_whole_in_texts_and_names(tmp_path):
+    path = tmp_path / "page.js"
+    path.write_text("// Told once, foretold twice\nconst was_told = isTold(retelling);")
+    counts = TOOL["count_private_words"]([path])
+    assert (counts['word "told"'], counts['word "tell"']) == (2, 0)
