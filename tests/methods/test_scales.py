@@ -13,6 +13,7 @@ from actc.data.triples import ScoredTriples
 from actc.methods.named import find_method
 from actc.methods.pooled.features import prepare_pool
 from actc.methods.pooled.method import Pooled
+from actc.methods.pooled.model import crossings
 from actc.methods.pooled.regimes import fit_regimes, regime_priors
 from actc.methods.pooled.tuned import LEAST_CLEAR
 
@@ -121,6 +122,24 @@ def test_before_any_answer_log_odds_are_believed(method):
     fit = method.fit(pool, Annotations())
     assert fit.thresholds.default == pytest.approx(0)
     assert ((fit.probabilities(pool) >= 0.5) == (pool.scores >= 0)).all()
+
+
+@pytest.mark.parametrize("selector", ["expected-gain", "random"])
+@pytest.mark.parametrize("count", [20, 60, 200])
+def test_where_every_answer_is_false_nothing_is_accepted_whatever_the_evidence_says(count, selector):
+    pool, _ = make_log_odds(1500)
+    pool = pool.with_scores(pool.scores + 10)
+    method, random, answers = Pooled(reads="evidence", selector=selector), np.random.default_rng(1), Annotations()
+    while len(answers) < count:
+        picks = method.fit(pool, answers).pick(20, random)
+        answers = answers.plus(picks.answered(np.zeros(len(picks.rows), bool)))
+    assert not method.fit(pool, answers).accepts(pool).any()
+
+
+def test_a_line_that_falls_is_never_crossed():
+    rising, falling = (0.5, 2.0), (-0.3, 0.0)
+    lines = np.array([[a, *slopes] for slopes in (rising, falling) for a in (-1.0, 1.0)])
+    assert crossings(lines).tolist() == [0.5, -2.0, np.inf, -np.inf]
 
 
 @pytest.fixture

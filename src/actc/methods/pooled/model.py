@@ -18,7 +18,6 @@ import numpy as np
 from actc.data.answers import Annotations
 from actc.data.numeric import line_heights, line_variances, logit, moderate, psi, sigmoid
 from actc.data.triples import FloatArray, IntArray
-from actc.methods.pooled import tuned
 from actc.methods.pooled.features import PreparedPool
 from actc.methods.pooled.tuned import Coefficient
 
@@ -102,9 +101,14 @@ def cuts_at(posterior: Posterior, beta: FloatArray, level: float = 0.0) -> Float
 
 
 def crossings(beta: FloatArray, level: float = 0.0) -> FloatArray:
-    """Return x where lines with coefficients beta, shape (..., 3), cross a logit."""
+    """Return x where lines with coefficients beta, shape (..., 3), cross a logit.
+
+    A side that is flat or falls never reaches the logit: where it starts below, nothing is accepted; else everything.
+    """
     height = level - beta[..., 0]
-    return np.asarray(height / np.maximum(np.where(height < 0, beta[..., 1], beta[..., 2]), tuned.LEAST_SLOPE))
+    slope = np.where(height < 0, beta[..., 1], beta[..., 2])
+    with np.errstate(over="ignore"):  # of slopes that are nearly flat
+        return np.asarray(np.where(slope > 0, height / np.where(slope > 0, slope, 1.0), np.copysign(np.inf, height)))
 
 
 OBJECTIVES = {"accuracy": cut_for_accuracy, "f1": cut_for_f1}

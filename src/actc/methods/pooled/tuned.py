@@ -83,8 +83,6 @@ NO_PIECES = 0.5
 
 # --- Decisions and questions
 
-# A curve flatter than this, or falling, has no finite threshold; it is cut as if it rose so much.
-LEAST_SLOPE = 0.1
 # Which share of the questions is drawn from what is accepted now, and from what is rejected now. With 0.3 and 0.15,
 # intervals from 100 answers were a tenth wider and a guarantee of 0.8 accepted 14.8% instead of 16.6 (six runs on all
 # cells).
