@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 
 from actc.bench.cells import read_cell
-from actc.data.answers import Annotations
+from actc.data.answers import Annotations, Answers
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples
 from actc.decide.case import Case
-from actc.decide.judges import JudgeAnswers
 
 CELLS = {
     "codex-m": ("ACTC_DATA", "scores/codex-m/complex"),
@@ -60,7 +59,7 @@ def read_pool(name: str) -> tuple[ScoredTriples, BoolArray, ScoredTriples | None
     return cell.valid, cell.valid_labels, cell.known
 
 
-def simulate_judge(quality: str, pool: ScoredTriples, truth: BoolArray, random: np.random.Generator) -> JudgeAnswers:
+def simulate_judge(quality: str, pool: ScoredTriples, truth: BoolArray, random: np.random.Generator) -> Answers:
     """Return a judge's answers on the whole pool."""
     count = len(pool)
     if quality == "relations":
@@ -68,11 +67,10 @@ def simulate_judge(quality: str, pool: ScoredTriples, truth: BoolArray, random: 
         right = random.random(count) < np.where(good[pool.relations], GOOD, BAD)
     else:
         right = random.random(count) < float(quality)
-    rows, nobody = np.arange(count), np.full(count, np.nan)
-    return JudgeAnswers.of(rows, np.zeros(count, dtype=np.int64), truth == right, nobody, ("simulated",))
+    return Answers(pool.plain(), truth == right, who="simulated")
 
 
-def simulate_graded(quality: str, pool: ScoredTriples, truth: BoolArray, random: np.random.Generator) -> JudgeAnswers:
+def simulate_graded(quality: str, pool: ScoredTriples, truth: BoolArray, random: np.random.Generator) -> Answers:
     """Return the graded answers of a judge: what it sees is Gaussian, apart by what is true, on a scale of its own."""
     count, apart = len(pool), np.zeros(len(pool))
     if quality == "echo":
@@ -84,12 +82,12 @@ def simulate_graded(quality: str, pool: ScoredTriples, truth: BoolArray, random:
         apart = np.sqrt(2) * np.vectorize(NormalDist().inv_cdf)(np.broadcast_to(each, count))
         seen = random.normal(size=count) + apart * np.where(truth, 0.5, -0.5)
     p = 1 / (1 + np.exp(-2 * seen))
-    return JudgeAnswers.of(np.arange(count), np.zeros(count, dtype=np.int64), seen > 0, p, ("simulated",))
+    return Answers(pool.plain(), seen > 0, p, who="simulated")
 
 
-def read_as_yes_or_no(judged: JudgeAnswers) -> JudgeAnswers:
+def read_as_yes_or_no(judged: Answers) -> Answers:
     """Return the same answers without how sure they are."""
-    return replace(judged, signals=np.sign(judged.signals))
+    return replace(judged, probability=None)
 
 
 def quality_of(decisions: BoolArray, truth: BoolArray) -> dict[str, float]:
@@ -101,7 +99,7 @@ def quality_of(decisions: BoolArray, truth: BoolArray) -> dict[str, float]:
 
 def judges(
     pool: ScoredTriples, truth: BoolArray, random: np.random.Generator, graded: bool
-) -> Iterator[tuple[str, str, JudgeAnswers]]:
+) -> Iterator[tuple[str, str, Answers]]:
     """Return judges: their quality, how their answers are read, and the answers."""
     for quality in GRADED if graded else YES_NO:
         judged = (simulate_graded if graded else simulate_judge)(quality, pool, truth, random)

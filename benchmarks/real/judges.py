@@ -19,10 +19,9 @@ from pathlib import Path
 import numpy as np
 from benchmarks.judges.simulate import brier
 
-from actc.data.answers import Annotations
+from actc.data.answers import Annotations, Answers
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.decide.case import Case
-from actc.decide.judges import JudgeAnswers
 
 FIELDS = ("list", "scores", "judges", "answers", "repeat", "accuracy", "auc", "brier", "constant")
 ANSWERS = (0, 20, 50, 100)
@@ -70,11 +69,12 @@ def measure(judged: Judged, scores: str, judges: int, answers: int, repeat: int)
     order = random.permutation(len(judged.labels))
     votes = judged.votes[:, np.sort(random.permutation(judged.votes.shape[1])[:judges])]
     rows, places = np.nonzero(~np.isnan(votes))
-    heard = JudgeAnswers(rows, places, votes[rows, places], tuple(map(str, range(judges))))
     odds = ((votes > 0).sum(axis=1) + 0.5) / ((votes < 0).sum(axis=1) + 0.5)
     values = np.log(odds) if scores == "mean vote" else np.zeros(len(odds))
     facts = judged.triples
     pool = ScoredTriples.from_columns(*facts.columns().values(), values)
+    given = votes[rows, places]
+    heard = Answers(pool.plain().take(rows), given > 0, (1 + given) / 2, who=places.astype(str).astype(object))
     told, rest = order[:answers], order[answers:]
     decisions = Case(pool, Annotations(told, judged.labels[told]), judged=heard).decisions
     assert decisions.probability is not None

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from actc.data.answers import Annotations
+from actc.data.answers import Annotations, Answers
 from actc.data.numeric import logit
 from actc.data.triples import ScoredTriples
 from actc.decide.case import Case
-from actc.decide.judges import OTHER_TERMS, JudgeAnswers, fit_weights, make_design, normal_scores
+from actc.decide.judges import OTHER_TERMS, fit_weights, make_design, normal_scores
 from tests.conftest import make_pool
 
 MANY = 4000
@@ -116,14 +116,15 @@ def test_the_share_of_true_triples_is_inferred_from_answers(share):
     reached = []
     for seed in range(5):
         rows = np.random.default_rng(seed).permutation(MANY)[:50]
-        case = Case(pool, Annotations(rows, truth[rows]), judged=every_triple(signals))
+        case = Case(pool, Annotations(rows, truth[rows]), judged=as_answers(pool, signals))
         reached.append((case.decisions.accepted == truth).mean())
     assert np.mean(reached) > max(share, 1 - share, 0.7) - 0.02
 
 
-def every_triple(signals):
+def as_answers(pool, signals):
     rows, judges = np.nonzero(~np.isnan(signals))
-    return JudgeAnswers(rows, judges, signals[rows, judges], tuple(f"judge {at}" for at in range(signals.shape[1])))
+    given = signals[rows, judges]
+    return Answers(pool.plain().take(rows), given > 0, (1 + given) / 2, who=[f"judge {at}" for at in judges])
 
 
 POOL, TRUTH = make_pool(600, 3, seed=4)
@@ -131,7 +132,7 @@ POOL, TRUTH = make_pool(600, 3, seed=4)
 
 def adjust(quality, answered=60, seed=0, method="pooled-rndm"):
     rows = np.random.default_rng(seed).permutation(600)[:answered]
-    judged = every_triple(yes_or_no(TRUTH, quality, seed + 1)[:, None])
+    judged = as_answers(POOL, yes_or_no(TRUTH, quality, seed + 1)[:, None])
     return Case(POOL, Annotations(rows, TRUTH[rows]), method=method, judged=judged).judge_adjusted
 
 
@@ -175,7 +176,7 @@ def test_of_a_pooled_method_most_of_what_an_answer_moved_is_taken_out_again():
 
 def test_a_judge_under_one_in_three_triples_changes_these_alone():
     rows = np.arange(0, 600, 3)
-    said = every_triple(np.where(np.isin(np.arange(600), rows), yes_or_no(TRUTH, 0.9), np.nan)[:, None])
+    said = as_answers(POOL, np.where(np.isin(np.arange(600), rows), yes_or_no(TRUTH, 0.9), np.nan)[:, None])
     answers = Annotations(np.arange(1, 600, 10), TRUTH[1::10])
     case = Case(POOL, answers, method="pooled-rndm", judged=said)
     plain = case.without_judges().decisions

@@ -16,6 +16,7 @@ from actc.data.files import write_scored
 from actc.errors import ActcError, MissingExtraError, OptionError
 from actc.session import ask_server
 from actc.session.judge_store import read_judges
+from actc.session.session import Session
 from actc.session.settings import Settings
 from actc.session.store import FILE, Store
 from tests.conftest import make_pool, start_copy
@@ -81,10 +82,10 @@ def test_what_was_asked_is_not_asked_again_unless_it_is_told_otherwise(folder):
         assert (again.before, again.answered, len(server.asked)) == (20, 40, 60)
         (folder / "prompt.txt").write_text("Really true? {tail} {head_id}")
         assert judge(folder, server).answered == 60
-    answers = read_judges(Store(folder / "session" / FILE))
-    assert np.bincount(answers.judges).tolist() == [60, 60]  # another prompt is another judge
-    assert answers.names[0] != answers.names[1]
-    assert all(name.startswith("small (") for name in answers.names)
+    store, pool = Store(folder / "session" / FILE), Session(folder / "session").read_pool()
+    names, counts = np.unique(read_judges(store, pool).who.astype(str), return_counts=True)
+    assert counts.tolist() == [60, 60]  # another prompt is another judge
+    assert all(name.startswith("small (") for name in names)
 
 
 @pytest.mark.parametrize(

@@ -74,9 +74,9 @@ def test_a_program_judges_everything_once_and_nonsense_is_no_answer(session, tmp
     assert (run.wanted, run.answered, run.unreadable, run.before) == (240, 216, 24, 0)
     again = judge_triples(session, program=command(tmp_path), which="all")
     assert (again.before, again.answered) == (240, 0)
-    judged = read_judges(session.store)
+    judged = read_judges(session.store, POOL)
     assert len(judged) == 216
-    assert ((judged.signals > 0) == TRUTH[judged.rows]).all()
+    assert (judged.labels == TRUTH[POOL.rows_of(judged.triples)]).all()
 
 
 def test_a_program_that_says_nothing_and_does_not_listen_is_ended(session, tmp_path, monkeypatch):
@@ -102,7 +102,7 @@ def test_an_answer_is_stored_once_and_the_first_one_stays(session):
     question = make_question(session, task_of(POOL, 5, ""))
     list(store_replies(store, "twice", [(question, Reply("true")), (question, Reply("false"))]))
     assert count_replies(store) == {"twice": 1}
-    assert read_judges(store).signals.tolist() == [1]
+    assert read_judges(store, POOL).labels.tolist() == [True]
 
 
 def test_machine_answers_are_never_labels_and_take_no_question_from_people(session, tmp_path):
@@ -145,9 +145,9 @@ def test_answers_of_judges_come_from_a_file_once(session, tmp_path):
     write_triples(tmp_path / "judges.tsv", columns)
     for expected in (240, 0):
         assert actc.import_judgements(session, tmp_path / "judges.tsv", judge=True)[0] == expected
-    judged = read_judges(session.store)
-    assert judged.names == ("a", "b")
-    assert ((judged.signals > 0) == (POOL.scores[judged.rows] > 0.5)).all()
+    judged = read_judges(session.store, POOL)
+    assert set(judged.who) == {"a", "b"}
+    assert (judged.labels == (POOL.scores[POOL.rows_of(judged.triples)] > 0.5)).all()
     assert open_case(session).case.judge_adjusted is not None
     assert not len(session.annotations())
 
@@ -161,7 +161,7 @@ def test_a_file_of_judges_that_cannot_be_read_changes_nothing(untouched, tmp_pat
     path.write_text("head\trelation\ttail\tjudge\tlabel\n" + line.format(first=first) + "\n")
     with pytest.raises(ActcError, match="judges.tsv"):
         actc.import_judgements(untouched, path, judge=True)
-    assert not len(read_judges(untouched.store))
+    assert not len(read_judges(untouched.store, POOL))
 
 
 @pytest.mark.parametrize("program", ["yes", "cat /dev/zero", "sh -c 'while :; do echo {}; done'"])

@@ -34,7 +34,7 @@ from actc.decide.guarantee import (
     answers_needed,
     error_left,
 )
-from actc.decide.judges import JudgeAdjustedFit, JudgeAnswers
+from actc.decide.judges import JudgeAdjustedFit
 from actc.errors import OptionError
 from actc.methods.named import Fit, Method, named_method, thresholds_of
 
@@ -102,8 +102,8 @@ class Case:
         What questions are chosen from, people's answers in the order in which they were given, the scored triples that
         the graph holds.
     method : str or Method
-    judged : JudgeAnswers
-        Answers of machines on rows of the pool.
+    judged : Answers
+        Answers of judges about triples of the pool.
     target : TargetPrecision, optional
         The precision that is guaranteed of the triples that are accepted beyond people's own answers.
     given_thresholds : Thresholds, optional
@@ -132,7 +132,7 @@ class Case:
     annotations: Annotations = field(default_factory=Annotations)
     known: ScoredTriples | None = None
     method: str | Method = "pooled"
-    judged: JudgeAnswers = field(default_factory=JudgeAnswers.none)
+    judged: Answers = field(default_factory=Answers)
     target: TargetPrecision | None = None
     given_thresholds: Thresholds | None = None
     name: str = "thresholds"
@@ -342,11 +342,12 @@ class Case:
 
     def without_judges(self) -> Case:
         """Return the same case, its fit among it, as if no machine had judged."""
-        return replace(self, judged=JudgeAnswers.none(), fitted=self.fit)
+        return replace(self, judged=Answers(), fitted=self.fit)
 
     def judged_rows(self, triples: ScoredTriples) -> tuple[IntArray, IntArray]:
         """Return the rows of triples with answers of judges, among these triples and in the pool."""
-        judged = np.unique(self.judged.rows)
+        assert self.judge_adjusted is not None
+        judged = np.flatnonzero(self.judge_adjusted.answered_by_judges)
         rows = judged if triples is self.pool else triples.rows_of(self.pool.take(judged))
         return rows[rows >= 0], judged[rows >= 0]
 
@@ -519,7 +520,7 @@ class Case:
             predicted = fit.probabilities(triples.take(mine))
             p[mine] = 0.5 if predicted is None else predicted
         if self.judge_adjusted is not None:
-            judged = np.isin(answers.rows, self.judged.rows)
+            judged = self.judge_adjusted.answered_by_judges[answers.rows]
             p[judged] = self.judge_adjusted.left_out_probabilities[judged]
         return p
 

@@ -20,7 +20,6 @@ from actc.data.frames import IDS, are_integers, kind_of, make_frame, read_frame,
 from actc.data.triples import IntArray, ScoredTriples
 from actc.decide.case import Case
 from actc.decide.guarantee import TargetPrecision
-from actc.decide.judges import JudgeAnswers
 from actc.decide.pick import pick_draws, pick_next
 from actc.errors import OptionError, TableError
 from actc.evidence.score import TrainingSet, score_evidence
@@ -174,11 +173,11 @@ def _open_case(
         triples = _weigh_evidence(triples, facts)
     annotations = Annotations() if answers is None else _read_answers(triples, answers, "answers").on(triples)
     warn_of_scores(find_method(name), triples)
-    judged = JudgeAnswers.none()
+    judged = Answers()
     if judges is not None:
         if not isinstance(judges, Answers):
             read_frame(judges, (*IDS, "judge"))  # refused without
-        judged = JudgeAnswers.on(triples, _read_answers(triples, judges, "judges' answers"))
+        judged = _read_answers(triples, judges, "judges' answers")
     target = None if precision is None else TargetPrecision(precision, confidence)
     return Case(
         triples, annotations, known, name, judged, target, constraints=constraints or Constraints(), facts=facts

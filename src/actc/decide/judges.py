@@ -9,10 +9,8 @@ answer of a judge.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 
@@ -42,60 +40,19 @@ MAX_FOLDED = 500
 EDGE = 1e-6
 
 
-@dataclass(frozen=True, eq=False)
-class JudgeAnswers:
-    """Answers true or false; an answer that was unsure or made no sense is not here.
+def tabulate_signals(pool: Triples, judged: Answers) -> tuple[list[str], FloatArray]:
+    """Return the J judges who answered about a pool, and the signals of their answers, shape (N, J); NaN without one.
 
-    Parameters
-    ----------
-    rows : int array of shape (A,)
-        Rows of the pool; of one judge each at most once.
-    judges : int array of shape (A,)
-        Who answered, a place in ``names``.
-    signals : float array of shape (A,)
-        2 p - 1 of the probability that the judge gave; without one, 1 for true and -1 for false.
-    names : tuple of str
-        The J judges.
+    A signal is 2 p - 1 of the probability that a judge gave. Without one, or with one that contradicts the answer, it
+    is 1 for true and -1 for false.
     """
-
-    rows: IntArray
-    judges: IntArray
-    signals: FloatArray
-    names: tuple[str, ...]
-
-    @classmethod
-    def of(
-        cls, rows: IntArray, judges: IntArray, labels: BoolArray, probability: FloatArray, names: Sequence[str]
-    ) -> Self:
-        """Make signals of answers; NaN where a judge gave no probability, or one on the other side of its answer."""
-        own = np.where(np.isnan(probability), 0.5, probability)
-        fits = np.where(labels, own > 0.5, own < 0.5)
-        return cls(rows, judges, np.where(fits, 2 * own - 1, np.where(labels, 1.0, -1.0)), tuple(names))
-
-    @classmethod
-    def on(cls, pool: Triples, answers: Answers) -> Self:
-        """Take the answers about a pool; who answered is the judge."""
-        rows = pool.rows_of(answers.triples)
-        here = answers.take(rows >= 0)
-        names, judges = np.unique(here.who.astype(str), return_inverse=True)
-        p = np.full(len(here), np.nan) if here.probability is None else here.probability
-        return cls.of(rows[rows >= 0], judges, here.labels, p, names.tolist())
-
-    @classmethod
-    def none(cls) -> Self:
-        """Return the answers of nobody."""
-        nothing = np.zeros(0, dtype=np.int64)
-        return cls(nothing, nothing, np.zeros(0), ())
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def table(self, count: int) -> FloatArray:
-        """Return the signals of every judge on every row of a pool, shape (N, J); NaN where it gave no answer."""
-        signals = np.full((count, len(self.names)), np.nan)
-        kept = self.rows < count
-        signals[self.rows[kept], self.judges[kept]] = self.signals[kept]
-        return signals
+    names, judges = np.unique(judged.who.astype(str), return_inverse=True)
+    p = np.full(len(judged), 0.5) if judged.probability is None else judged.probability
+    fits = np.where(judged.labels, p > 0.5, p < 0.5)
+    signals, rows = np.full((len(pool), len(names)), np.nan), pool.rows_of(judged.triples)
+    here = rows >= 0
+    signals[rows[here], judges[here]] = np.where(fits, 2 * p - 1, np.where(judged.labels, 1.0, -1.0))[here]
+    return names.tolist(), signals
 
 
 def normal_scores(signals: FloatArray) -> FloatArray:
@@ -207,8 +164,8 @@ class JudgeAdjustedFit:
         What the fit was made of; people's answers only.
     fit : Fit
         The method's own fit, which has probabilities.
-    judged : JudgeAnswers
-        Answers of machines about rows of the pool.
+    judged : Answers
+        Answers of judges about triples of the pool.
     """
 
     method: Method
@@ -216,7 +173,26 @@ class JudgeAdjustedFit:
     answers: Annotations
     known: ScoredTriples | None
     fit: Fit
-    judged: JudgeAnswers
+    judged: Answers
+
+    @cached_property
+    def _tabulated(self) -> tuple[list[str], FloatArray]:
+        return tabulate_signals(self.pool, self.judged)
+
+    @property
+    def names(self) -> list[str]:
+        """The judges."""
+        return self._tabulated[0]
+
+    @property
+    def signals(self) -> FloatArray:
+        """Their signals on each triple of the pool, shape (N, J); NaN without an answer."""
+        return self._tabulated[1]
+
+    @property
+    def answered_by_judges(self) -> BoolArray:
+        """Which triples of the pool a judge answered, shape (N,)."""
+        return np.asarray((~np.isnan(self.signals)).any(axis=1))
 
     @cached_property
     def left_out_logits(self) -> FloatArray:
@@ -240,7 +216,7 @@ class JudgeAdjustedFit:
         """The terms of each triple of the pool, shape (N, 3 + J)."""
         base = self.fit.probabilities(self.pool)
         assert base is not None
-        return make_design(self.judged.table(len(self.pool)), _clipped_logit(base))
+        return make_design(self.signals, _clipped_logit(base))
 
     @cached_property
     def _answered(self) -> FloatArray:
@@ -271,10 +247,10 @@ class JudgeAdjustedFit:
 
     def weight(self, judge: int) -> tuple[float, float]:
         """Return the log-odds that the "true" of a judge adds if no other judge answers, and how unsure they are."""
-        given, own = self.judged.judges == judge, OTHER_TERMS + judge
-        signals, scores = self.judged.signals[given], self.design[self.judged.rows[given], own]
+        own = OTHER_TERMS + judge
+        signals, scores = self.signals[:, judge], self.design[:, own]
         sides = [scores[side].mean() if side.any() else 0.0 for side in (signals > 0, signals <= 0)]
-        answers = np.bincount(self.judged.rows, minlength=len(self.pool))
+        answers = (~np.isnan(self.signals)).sum(axis=1)
         judged = answers > 0
         spread = float((self.design[judged, OTHER_TERMS:].sum(axis=1) / answers[judged]).std() or 1.0)
         contrast = np.zeros(self.design.shape[1])

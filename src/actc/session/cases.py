@@ -154,15 +154,13 @@ def empty_case(session: Session, part: Part, pool: ScoredTriples) -> Case:
 
 def with_answers(session: Session, part: Part, case: Case, target: TargetPrecision | None) -> Case:
     """Return a case with the answers by now to whether each triple is what its part looks for, and with the target."""
-    people, machines = session.annotations(), read_judges(session.store)
+    people, machines = session.annotations(), read_judges(session.store, case.pool, part.rows.start)
     if not part.whole:
         start, stop = part.rows.start, part.rows.stop
         mine = (people.rows >= start) & (people.rows < stop)
         people = replace(people.take(mine), rows=people.rows[mine] - start)
-        mine = (machines.rows >= start) & (machines.rows < stop)
-        machines = replace(
-            machines, rows=machines.rows[mine] - start, judges=machines.judges[mine], signals=machines.signals[mine]
-        )
     if part.wrong:
-        people, machines = invert_labels(people), replace(machines, signals=-machines.signals)
+        p = machines.probability
+        machines = replace(machines, labels=~machines.labels, probability=None if p is None else 1 - p)
+        people = invert_labels(people)
     return replace(case, annotations=people, judged=machines, target=target or (REMOVAL if part.wrong else None))

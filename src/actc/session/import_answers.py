@@ -16,7 +16,6 @@ import numpy as np
 from actc.data.answers import SELECTIONS, Annotations, Answers
 from actc.data.files import load_json, open_text
 from actc.data.triples import ScoredTriples, encode_columns
-from actc.decide.judges import JudgeAnswers
 from actc.errors import FileError, OptionError, SessionError
 from actc.session.judge_store import add_judge_answers
 from actc.session.lease_queue import LeaseQueue, put_tasks
@@ -86,7 +85,7 @@ def import_judgements(
         if judge:
             pool, answers = opened.read_pool(), Answers.read(judgements, judges=True)
             notes = answers.describe_use(pool, source=judgements)
-            return add_judge_answers(opened.store, JudgeAnswers.on(pool, answers)), tuple(notes)
+            return add_judge_answers(opened.store, pool, answers), tuple(notes)
         added = read_judgements(opened, Path(judgements), annotator, owner)
         Planner(opened).step()  # so that pages and reports use these answers
         return added

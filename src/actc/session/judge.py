@@ -154,7 +154,7 @@ def judge_triples(
         words = " ".join(word.rpartition("/")[2] for word in split_command(program or "")[:2])
         judge = tidy_name(name or words[:MOST_NAME], "a judge")
     with open_session(session) as session:
-        tasks = choose_triples(session, which, count)
+        tasks, pool = choose_triples(session, which, count), session.read_pool()
         store = Store(session.store.path, synced=False)  # a reply that a crash of the machine loses is asked again
         known_keys = {
             key for (key,) in store.rows("SELECT key FROM reply JOIN judge ON judge = id WHERE name = ?", (judge,))
@@ -185,7 +185,7 @@ def judge_triples(
                     replies=1, answered=reply.answer is not None, read=reply.tokens_in, written=reply.tokens_out
                 )
                 progress(tally["replies"], len(tasks) - tally["before"])
-        measured = measure_judges(session.annotations(), read_judges(store))
+        measured = measure_judges(pool, session.annotations(), read_judges(store, pool))
         store.close()
         return JudgeRun(
             judge,

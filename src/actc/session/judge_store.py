@@ -8,8 +8,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from actc.data.answers import Answers
 from actc.data.deliver import try_to_lock
-from actc.decide.judges import JudgeAnswers
+from actc.data.triples import ScoredTriples
 from actc.errors import OptionError
 from actc.session.questions import Question, Reply, hash_question
 from actc.session.session import tidy_name
@@ -52,18 +53,19 @@ def store_replies(store: Store, judge: str, replies: Iterable[tuple[Question, Re
         yield reply
 
 
-def add_judge_answers(store: Store, judged: JudgeAnswers) -> int:
+def add_judge_answers(store: Store, pool: ScoredTriples, answers: Answers) -> int:
     """Store answers that judges gave elsewhere, once however often; return how many were new."""
-    before = store.value("SELECT count(*) FROM reply")
-    rows = []
-    for judge, name in enumerate(judged.names):
-        mine, number = judged.judges == judge, add_judge(store, name)
-        for row, signal in zip(judged.rows[mine].tolist(), judged.signals[mine].tolist(), strict=True):
-            # A plain yes or no has no probability.
-            answer, p = "true" if signal > 0 else "false", None if abs(signal) == 1 else (1 + signal) / 2
-            rows.append((number, hash_question("import", row, signal), row, answer, p, "", time.time(), 0, 0))
+    before, numbers = store.value("SELECT count(*) FROM reply"), dict[str, int]()
+    places = pool.rows_of(answers.triples)
+    answers, rows = answers.take(places >= 0), places[places >= 0]
+    p = np.full(len(rows), np.nan) if answers.probability is None else answers.probability
+    replies = []
+    for row, who, label, own in zip(rows.tolist(), answers.who, answers.labels.tolist(), p.tolist(), strict=True):
+        number = numbers[who] = numbers.get(who) or add_judge(store, who)
+        key, probability = hash_question("import", row, label, own), None if np.isnan(own) else own
+        replies.append((number, key, row, "true" if label else "false", probability, "", time.time(), 0, 0))
     with store.transaction() as connection:
-        connection.executemany("INSERT OR IGNORE INTO reply VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        connection.executemany("INSERT OR IGNORE INTO reply VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", replies)
     return int(store.value("SELECT count(*) FROM reply") - before)
 
 
@@ -73,13 +75,14 @@ def count_replies(store: Store) -> dict[str, int]:
     return dict(map(tuple, store.rows(sql)))
 
 
-def read_judges(store: Store) -> JudgeAnswers:
-    """Return every judge's answer to every triple: its last one, where it was asked in several ways."""
-    rows = store.rows(
-        "SELECT triple, judge - 1, answer = 'true', coalesce(probability, -1), max(reply.rowid) FROM reply "
-        "GROUP BY judge, triple HAVING answer IN ('true', 'false') ORDER BY judge, triple"
+def read_judges(store: Store, pool: ScoredTriples, start: int = 0) -> Answers:
+    """Return every judge's last answer to every triple of a pool, whose rows begin at ``start`` in the session's."""
+    replies = store.rows(
+        "SELECT triple - ?, name, answer = 'true', probability, max(reply.rowid) FROM reply "
+        "JOIN judge ON judge.id = reply.judge WHERE triple >= ? AND triple < ? "
+        "GROUP BY judge, triple HAVING answer IN ('true', 'false') ORDER BY judge, triple",
+        (start, start, start + len(pool)),
     )
-    names = [name for (name,) in store.rows("SELECT name FROM judge ORDER BY id")]  # as many as rows know, or more
-    table = np.array([tuple(row) for row in rows], dtype=np.float64).reshape(-1, 5)
-    true, p, codes = table[:, 2] == 1, table[:, 3], table[:, :2].astype(np.int64)
-    return JudgeAnswers.of(codes[:, 0], codes[:, 1], true, np.where(p < 0, np.nan, p), tuple(names))
+    rows, who, labels, p, _ = zip(*replies, strict=True) if replies else ((),) * 5
+    triples = pool.plain().take(np.array(rows, dtype=np.int64))
+    return Answers(triples, np.array(labels), np.array(p, dtype=np.float64), who=np.array(who, dtype=object))

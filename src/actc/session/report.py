@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from actc.data.answers import Annotations
+from actc.data.answers import Annotations, Answers
 from actc.data.deliver import check_writable
 from actc.data.files import in_json, write_json
+from actc.data.triples import ScoredTriples
 from actc.decide.case import Case
 from actc.decide.goal import MISSING_FACTS, Goal
-from actc.decide.judges import JudgeAnswers
 from actc.decide.report import PageContext, Report, make_report, write_page
 from actc.session.agreement import Reliability, measure_reliability
 from actc.session.cards import plain, sentence
@@ -94,13 +94,11 @@ def name_things(session: Session | None, commands: tuple[str, ...]) -> PageConte
     )
 
 
-def measure_judges(people: Annotations, judged: JudgeAnswers) -> dict[str, Reliability]:
-    """Return how often each judge agrees with people, by its name."""
-    of = [judged.judges == judge for judge in range(len(judged.names))]
-    return {
-        name: measure_reliability(judged.rows[mine], judged.signals[mine] > 0, people)
-        for name, mine in zip(judged.names, of, strict=True)
-    }
+def measure_judges(pool: ScoredTriples, people: Annotations, judged: Answers) -> dict[str, Reliability]:
+    """Return how often each judge agrees with people about a pool, by its name."""
+    rows = pool.rows_of(judged.triples)
+    of = {name: (judged.who == name) & (rows >= 0) for name in sorted(set(judged.who))}
+    return {name: measure_reliability(rows[mine], judged.labels[mine], people) for name, mine in of.items()}
 
 
 def compare_judges(case: Case) -> dict[str, Any] | None:
@@ -115,13 +113,12 @@ def compare_judges(case: Case) -> dict[str, Any] | None:
     alone = case.without_judges()
     assert case.estimates is not None
     assert alone.estimates is not None
-    counts = np.bincount(case.judged.judges, minlength=len(case.judged.names)).tolist()
-    measured, lines = measure_judges(case.annotations, case.judged), []
-    for judge, name in enumerate(case.judged.names):
-        if counts[judge]:
-            weight, spread = case.judge_adjusted.weight(judge)
-            agrees = {"compared": measured[name].compared, "agrees": measured[name].right}
-            lines.append({"name": name, "judged": counts[judge], **agrees, "weight": weight, "spread": spread})
+    counts = (~np.isnan(case.judge_adjusted.signals)).sum(axis=0).tolist()
+    measured, lines = measure_judges(case.pool, case.annotations, case.judged), []
+    for judge, name in enumerate(case.judge_adjusted.names):
+        weight, spread = case.judge_adjusted.weight(judge)
+        agrees = {"compared": measured[name].compared, "agrees": measured[name].right}
+        lines.append({"name": name, "judged": counts[judge], **agrees, "weight": weight, "spread": spread})
     return {
         "judges": lines,
         "changed": int((case.decisions.accepted != alone.decisions.accepted).sum()),
