@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from actc.complete import search as candidates
-from actc.complete.scorer import score_triples
-from actc.complete.search import CandidateSearch, fitting_entities, write_candidates
+from actc.complete.search import CandidateSearch, fitting_entities, score_triples, write_candidates
 from actc.data.files import read_scored
 from actc.errors import ChoiceError, FileError, OptionError, TableError
 from actc.graph.graph import Graph
@@ -57,7 +56,8 @@ def by_brute_force(scorer, graph, best):
 
 def test_the_best_new_answers_are_found(graph, tmp_path):
     scorer = TableScorer(graph)
-    count = write_candidates(CandidateSearch(scorer, graph, 3, any_entity=True), tmp_path / "c.parquet")
+    assert fitting_entities(graph).all()
+    count = write_candidates(CandidateSearch(scorer, graph, 3), tmp_path / "c.parquet")
     found = written(tmp_path / "c.parquet")
     assert set(found) == by_brute_force(scorer, graph, 3)
     assert count == len(found)
@@ -103,7 +103,7 @@ def test_a_run_that_was_cut_off_goes_on_where_it_stopped(graph, tmp_path, monkey
 
 
 def test_only_what_is_asked_for(graph, tmp_path):
-    search = CandidateSearch(TableScorer(graph), graph, 1, ("r1",), any_entity=True)
+    search = CandidateSearch(TableScorer(graph), graph, 1, ("r1",))
     assert 20 <= write_candidates(search, tmp_path / "c.tsv") <= 40
     assert {relation for _, relation, _ in written(tmp_path / "c.tsv")} == {"r1"}
 
@@ -127,7 +127,7 @@ def test_entities_fit_where_their_kind_stands():
 
 
 def test_questions_are_counted(graph):
-    assert CandidateSearch(TableScorer(graph), graph, any_entity=True).count_questions() == 20 * 3 * 2
+    assert CandidateSearch(TableScorer(graph), graph).count_questions() == 20 * 3 * 2
 
 
 def test_wishes_that_cannot_be_met_are_refused(graph):

@@ -21,8 +21,7 @@ from actc.complete.pykeen import (
     save_weights,
 )
 from actc.complete.pykeen import score_triples as score_with_result
-from actc.complete.scorer import score_triples
-from actc.complete.search import CandidateSearch, write_candidates
+from actc.complete.search import CandidateSearch, score_triples, write_candidates
 from actc.data.answers import Annotations
 from actc.data.files import read_scored
 from actc.errors import ActcError, FileError, OptionError

@@ -152,16 +152,6 @@ def test_a_tiny_graph_leaves_it_to_the_model():
     assert len(found.triples) == len(proposed)
 
 
-@pytest.mark.long
-def test_only_some_relations_are_weighed_where_only_these_are_wanted(world):
-    graph, _, truth = world
-    model = propose(graph, truth)
-    search = CandidateSearch(model.scorer, graph, 1, ("likes",))
-    likes = ModelProposals(model.scorer, model.holdout, collect_candidates(search))
-    found = candidates_of_both(graph, likes, ("likes",))
-    assert set(found.triples.columns()["relation"]) == {"likes"}
-
-
 def test_places_of_scores_are_counted_among_all_proposals():
     graph, _, pool, _ = make_town()
     scores = np.where(np.arange(len(pool)) % 7, pool.scores, np.nan)

@@ -106,9 +106,7 @@ def candidates_command(graph: Path, model: Path | None, out: Path, **options: An
     from actc.complete.propose import propose_candidates
 
     claim_output(out, inputs=(model, graph, options["held"]))
-    with progress_bar("Questions" if model else "Rules", late=True) as advance:
-        proposed = propose_candidates(graph, out, model=model, progress=advance, **options)
-    _print(*proposed.lines)
+    _print(*propose_candidates(graph, out, model=model, stage=progress_bar, **options).lines)
 
 
 @command(

@@ -14,7 +14,7 @@ import numpy as np
 
 from actc.complete.candidates import GIVEN, TOO_SMALL, Candidates, proposed_by
 from actc.complete.doubt import LEAST_FACTS, doubt_facts
-from actc.complete.scorer import Scorer, knows, refuse_strangers, score_triples
+from actc.complete.search import Scorer, knows, refuse_strangers, score_triples
 from actc.complete.union import OWN_FACTS
 from actc.data.answers import PROVENANCE
 from actc.data.files import TRIPLE, find_layout, is_table, open_reader, require, with_columns

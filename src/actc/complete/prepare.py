@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from actc.complete.candidates import (
-    MODEL,
-    Candidates,
-    ask_for,
-    best_placed,
-    candidates_of_rules,
-    proposed_by,
-)
+from actc.complete.candidates import Candidates, candidates_of_rules
 from actc.complete.config import CANDIDATES, KNOWN, RunConfig
 from actc.complete.earlier import GIVEN, STAYING, Earlier, set_aside
 from actc.complete.given import GivenTable, score_by_model, score_given, score_given_with_model
-from actc.complete.pykeen import find_unseen, load_result
-from actc.complete.scorer import Scorer, knows, score_triples
-from actc.complete.search import CandidateSearch, write_candidates
-from actc.complete.union import ModelProposals, candidates_of_both
+from actc.complete.propose import candidates_of_model, candidates_of_rules_and_model, count_look_ups, read_holdout
+from actc.complete.pykeen import load_result
+from actc.complete.search import Scorer, score_triples
 from actc.data.begun import Begun
 from actc.data.database import open_database
 from actc.data.files import TRIPLE, quote_file, read_scored, write_scored, write_triples
-from actc.data.triples import ScoredTriples
-from actc.errors import OptionError
 from actc.evidence.reasons import Reasons
-from actc.evidence.table import Progress
-from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import without_literals
 from actc.session.oracle import Stage
+
+PROPOSALS = "proposals.parquet"
+"""A model's answers, while they are not scored."""
 
 
 def prepare(config: RunConfig, whole: Graph, given: GivenTable | None, stage: Stage) -> tuple[Candidates, Earlier]:
@@ -101,48 +91,10 @@ def _find_candidates(config: RunConfig, graph: Graph, given: GivenTable | None, 
     if not config.evidence:
         if given is not None:
             return score_by_model(given, scorer)
-        proposals = _propose(config, graph, scorer, stage)
-        return Candidates(proposals, proposed_by(MODEL, proposals), [])
-    holdout = read_graph(config.held, base=config.base) if config.held else find_unseen(config.model, graph)
+        return candidates_of_model(graph, scorer, config.answers, config.out / PROPOSALS, stage)
+    holdout = read_holdout(config.model, config.held, graph, config.base)
     if given is not None:
         with stage("Evidence") as advance:
             return score_given_with_model(graph, given, scorer, holdout, count_look_ups(advance))
-    holdout = graph.take(np.arange(0)) if holdout is None else holdout
-    proposals = _propose(config, graph.take(np.flatnonzero(~holdout.contains(graph))), scorer, stage)
-    placed = best_placed(proposals)
-    with stage("Evidence") as advance:
-        model = ModelProposals(scorer, holdout, placed)
-        found = candidates_of_both(graph, model, seed=config.seed, progress=count_look_ups(advance))
-    if len(placed) == len(proposals):
-        return found
-    cut = f"Of {len(proposals):,} proposals of the model the {len(placed):,} best placed in their questions are scored."
-    return replace(found, notes=[cut, *found.notes])
-
-
-def count_look_ups(advance: Callable[..., Any]) -> Progress:
-    """Report the steps of several look-ups, one after the other: two at least, more where holdouts are small."""
-    look_ups = 0
-
-    def report(done: int, total: int, name: str) -> None:
-        nonlocal look_ups
-        look_ups += done == 1
-        advance(1, max(2, look_ups) * total)
-
-    return report
-
-
-def _propose(config: RunConfig, known: Graph, scorer: Scorer, stage: Stage) -> ScoredTriples:
-    """Ask the model for its best answers to every question that the known facts leave open."""
-    path, facts = config.out / "proposals.parquet", known
-    if config.evidence and (familiar := knows(scorer, known)).any():  # rules propose where the model knows no names
-        facts = known.take(np.flatnonzero(familiar))
-    search = CandidateSearch(scorer, facts, config.answers)
-    if config.evidence:
-        search = CandidateSearch(scorer, facts, ask_for(config.answers, search.count_questions()))
-    with stage("Questions") as advance:
-        if not write_candidates(search, path, advance):
-            path.unlink()
-            raise OptionError("The model proposes nothing new; raise --best, or give --candidates.")
-    proposals = read_scored(path)[0]
-    path.unlink()  # candidates.parquet has those that are new
-    return proposals
+    path = config.out / PROPOSALS
+    return candidates_of_rules_and_model(graph, scorer, holdout, config.answers, path, stage, config.seed)

@@ -1,25 +1,27 @@
-"""New facts that rules or a model propose, ranked by what the graph says of them: as ``actc candidates`` does."""
+"""Candidates of rules, of a model, or of both, as ``actc candidates`` writes them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from actc.complete.candidates import best_placed, candidates_of_rules
+from actc.complete.candidates import MODEL, Candidates, ask_for, best_placed, candidates_of_rules, proposed_by
 from actc.complete.pykeen import find_unseen, load_result
-from actc.complete.search import CandidateSearch, write_candidates
+from actc.complete.search import CandidateSearch, Scorer, knows, write_candidates
 from actc.complete.union import ModelProposals, candidates_of_both
 from actc.data.deliver import check_writable
 from actc.data.files import copy_options, read_scored, write_triples
-from actc.data.progress import Progress, ignore_progress
+from actc.data.triples import ScoredTriples
 from actc.errors import OptionError
 from actc.evidence.rules import propose_by_rules
+from actc.evidence.table import Progress
 from actc.graph.formats import read_graph
+from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals
-from actc.session.oracle import Finished
+from actc.session.oracle import Finished, Stage, no_stage
 
 
 def propose_candidates(
@@ -30,11 +32,8 @@ def propose_candidates(
     best: int = 5,
     evidence: bool = False,
     held: str | Path | None = None,
-    relations: Sequence[str] = (),
-    any_entity: bool = False,
-    base: Base = "",
     trust: bool = False,
-    progress: Progress = ignore_progress,
+    stage: Stage = no_stage,
 ) -> Finished:
     """Propose new facts, as ``actc candidates`` does: by the graph's own rules, by a model, or with evidence by both.
 
@@ -56,52 +55,96 @@ def propose_candidates(
         Whether the score is the log-odds by all the evidence; rules then propose beside the model.
     held : path, optional
         With evidence: facts that the model was not trained on; without it those of its folder.
-    relations : sequence of str
-        Only these; all if empty.
-    any_entity : bool
-        Ask about every entity, not only those that fit by the graph's example.
-    base : str, or two of them
-        What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     trust : bool
         Whether a pickle may be read, which can run any code in it.
-    progress : callable
-        Called with how many more questions, or steps, are done, of how many in all.
+    stage : callable
+        Called with a stage's name, for as long as it lasts: gives a function to call with steps done, steps in all.
     """
     out = check_writable(out)
     copy_options(out)  # refuses an ending that no table has, before anything is asked
     if held is not None and not evidence:
         raise OptionError("--held: from holdout facts the weights of evidence are learnt; give --evidence too.")
-    known = without_literals(read_graph(graph, base=base))
-    if model is None and not evidence:
-        proposed = propose_by_rules(known, progress=lambda done, total, name: progress(1, total))
-        return _write(out, proposed.columns(), relations)
+    known = without_literals(read_graph(graph))
     if model is None:
-        found = candidates_of_rules(known, progress=lambda done, total, name: progress(1, 2 * total))
-        return _write(out, found.table(), relations, found.notes)
+        with stage("Rules") as advance:
+            if not evidence:
+                proposed = propose_by_rules(known, progress=lambda done, total, name: advance(1, total))
+                return _write(out, proposed.columns())
+            found = candidates_of_rules(known, progress=count_look_ups(advance))
+            return _write(out, found.table(), found.notes)
     scorer = load_result(model, trust=trust)
-    facts = None if not evidence else find_unseen(model, known) if held is None else read_graph(held, base=base)
-    facts = known.take(np.arange(0)) if facts is None else facts
-    open_questions = known.take(np.flatnonzero(~facts.contains(known)))
-    search = CandidateSearch(scorer, open_questions, best, relations, any_entity)
     if not evidence:
-        return _finish(out, write_candidates(search, out, progress), [])
-    proposals = out.with_name(f".{out.name}.proposals.parquet")
-    write_candidates(search, proposals, progress)
-    model_proposals = ModelProposals(scorer, facts, best_placed(read_scored(proposals)[0]))
-    found = candidates_of_both(known, model_proposals, relations)
-    finished = _write(out, found.table(), (), found.notes)
-    proposals.unlink()
-    return finished
+        with stage("Questions") as advance:
+            count = write_candidates(CandidateSearch(scorer, known, best), out, advance)
+        return _finish(out, count)
+    holdout, parts = read_holdout(model, held, known), out.with_name(f".{out.name}.proposals.parquet")
+    found = candidates_of_rules_and_model(known, scorer, holdout, best, parts, stage)
+    return _write(out, found.table(), found.notes)
 
 
-def _write(out: Path, columns: dict[str, Any], relations: Sequence[str], notes: Sequence[str] = ()) -> Finished:
-    """Write candidates of some relations, those with the highest score first."""
+def _write(out: Path, columns: dict[str, Any], notes: Sequence[str] = ()) -> Finished:
+    """Write candidates, those with the highest score first."""
     rows = np.argsort(-columns["score"], kind="stable")
-    rows = rows[np.isin(columns["relation"][rows], relations)] if relations else rows
     write_triples(out, {name: values[rows] for name, values in columns.items()})
     return _finish(out, len(rows), notes)
 
 
-def _finish(out: Path, count: int, notes: Sequence[str]) -> Finished:
+def _finish(out: Path, count: int, notes: Sequence[str] = ()) -> Finished:
     scored = "; their scores are log-odds, for --method pooled-evidence" if notes else ""
     return Finished((*notes, f"{out}: {count} candidates{scored}."), (out,))
+
+
+def count_look_ups(advance: Callable[..., Any]) -> Progress:
+    """Report the steps of several look-ups, one after the other: two at least, more where holdouts are small."""
+    look_ups = 0
+
+    def report(done: int, total: int, name: str) -> None:
+        nonlocal look_ups
+        look_ups += done == 1
+        advance(1, max(2, look_ups) * total)
+
+    return report
+
+
+def read_holdout(model: str | Path, held: str | Path | None, graph: Graph, base: Base = "") -> Graph | None:
+    """Return facts that a model was not trained on: those of a file, else those of the graph that it did not see."""
+    return find_unseen(model, graph) if held is None else read_graph(held, base=base)
+
+
+def candidates_of_model(graph: Graph, scorer: Scorer, best: int, path: Path, stage: Stage) -> Candidates:
+    """Return the best answers of a model to every question that the known facts leave open."""
+    proposals = _ask(CandidateSearch(scorer, graph, best), path, stage)
+    return Candidates(proposals, proposed_by(MODEL, proposals), [])
+
+
+def candidates_of_rules_and_model(
+    graph: Graph, scorer: Scorer, holdout: Graph | None, best: int, path: Path, stage: Stage, seed: int = 0
+) -> Candidates:
+    """Return what rules and a model propose, scored by evidence; the model's answers lie in a file meanwhile.
+
+    The model knows nothing of the holdout, and rules propose where it knows no names.
+    """
+    holdout = graph.take(np.arange(0)) if holdout is None else holdout
+    rest = graph.take(~holdout.contains(graph))
+    familiar = knows(scorer, rest)
+    rest = rest.take(familiar) if familiar.any() else rest
+    count = CandidateSearch(scorer, rest, best).count_questions()
+    proposals = _ask(CandidateSearch(scorer, rest, ask_for(best, count)), path, stage)
+    placed = best_placed(proposals)
+    with stage("Evidence") as advance:
+        found = candidates_of_both(graph, ModelProposals(scorer, holdout, placed), seed, count_look_ups(advance))
+    if len(placed) < len(proposals):
+        cut = f"Of {len(proposals):,} proposals of the model the {len(placed):,} best placed in their questions are"
+        found.notes.insert(0, f"{cut} scored.")
+    return found
+
+
+def _ask(search: CandidateSearch, path: Path, stage: Stage) -> ScoredTriples:
+    """Ask a model's questions, in parts that a run which is cut off goes on from; return its proposals."""
+    with stage("Questions") as advance:
+        if not write_candidates(search, path, advance):
+            path.unlink()
+            raise OptionError("The model proposes nothing new; raise --best, or give --candidates.")
+    proposals = read_scored(path)[0]
+    path.unlink()
+    return proposals

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from actc.complete.scorer import score_triples as score_graph
 from actc.complete.search import CandidateSearch, collect_candidates
+from actc.complete.search import score_triples as score_graph
 from actc.data.deliver import write_beside
 from actc.data.files import load_json, open_text, ordinary, write_text
 from actc.data.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
@@ -106,10 +106,10 @@ def score_triples(result: Any, triples: Any) -> ScoredTriples:
     return score_graph(from_result(result), as_graph(triples))
 
 
-def from_pykeen(
-    result: Any, best: int = 5, *, known: Any = None, relations: Sequence[str] = (), any_entity: bool = False
-) -> ScoredTriples:
+def from_pykeen(result: Any, best: int = 5, *, known: Any = None, relations: Sequence[str] = ()) -> ScoredTriples:
     """Propose new triples by a pipeline's result: its best answers to (head, relation, ?) and (?, relation, tail).
+
+    An answer is an entity that fits its slot by what the known facts show of the relation.
 
     With ``graph=result.training`` :func:`actc.accept_triples` weighs them by what the training graph says of each.
 
@@ -122,11 +122,9 @@ def from_pykeen(
         Facts that are not proposed; those of the training, if not given.
     relations : sequence of str
         Only these; all if empty.
-    any_entity : bool
-        Take any entity as an answer; otherwise those that fit by what the known facts say of the relation.
     """
     facts = as_graph(result.training if known is None else known)
-    return collect_candidates(CandidateSearch(from_result(result), facts, best, relations, any_entity))
+    return collect_candidates(CandidateSearch(from_result(result), facts, best, relations))
 
 
 def _names(code_of: dict[str, int]) -> tuple[str, ...]:

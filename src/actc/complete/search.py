@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
-from actc.complete.scorer import Scorer, refuse_strangers
 from actc.data.database import open_database
 from actc.data.deliver import check_writable, clear_leftovers, write_beside
 from actc.data.files import copy_options, quote, quote_file, write_text, write_triples
 from actc.data.progress import Progress, ignore_progress
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
-from actc.errors import FileError, OptionError, check_choice
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
+from actc.errors import FileError, OptionError, TableError, check_choice
 from actc.graph.graph import Graph
 
 MEMORY = 2**28  # bytes for one table of scores
@@ -30,8 +30,66 @@ RUN, SPILL = "run.json", "spill"
 SHARE = 0.05  # of the entities of another slot that fill this one too, for it to open this one to all of them
 
 
+class Scorer(Protocol):
+    """A model that has been read: it knows names by codes, and answers two questions about codes."""
+
+    entity_names: tuple[str, ...]
+    relation_names: tuple[str, ...]
+
+    def score(self, heads: IntArray, relations: IntArray, tails: IntArray) -> FloatArray:
+        """Return the score of each triple, shape (N,); bigger is more plausible."""
+
+    def answers(self, known: IntArray, relations: IntArray, *, heads: bool) -> FloatArray:
+        """Return the score of every entity as the tail (or the head) of each question, shape (Q, E).
+
+        In whichever precision: it is compared within each question, and may be written over.
+        """
+
+
+def score_triples(scorer: Scorer, graph: Graph) -> ScoredTriples:
+    """Return the graph's triples with the model's scores."""
+    codes = graph.recoded(scorer.entity_names, scorer.relation_names)
+    refuse_strangers(graph, codes)
+    scores = scorer.score(codes.heads, codes.relations, codes.tails)
+    if not np.isfinite(scores).all():
+        row = int(np.flatnonzero(~np.isfinite(scores))[0])
+        raise TableError(f"The model scores {graph.triple(row)} with {scores[row]}; its weights are damaged.")
+    return graph.with_scores(scores)
+
+
+def knows(scorer: Scorer, triples: Triples) -> BoolArray:
+    """Return for each triple whether the model knows all of its names, shape (N,)."""
+    codes = triples.recoded(scorer.entity_names, scorer.relation_names)
+    return np.asarray((codes.heads >= 0) & (codes.relations >= 0) & (codes.tails >= 0))
+
+
+def score_known(scorer: Scorer, graph: Graph) -> FloatArray:
+    """Return the model's score of each triple, NaN where it does not know a name, shape (N,)."""
+    rows, scores = np.flatnonzero(knows(scorer, graph)), np.full(len(graph), np.nan)
+    scores[rows] = score_triples(scorer, graph.take(rows)).scores
+    return scores
+
+
+def refuse_strangers(graph: Graph, codes: Graph) -> None:
+    """Refuse triples with names that the model does not know: ``codes`` are the same in its codes, -1 for those."""
+    ends, known_ends = np.append(graph.heads, graph.tails), np.append(codes.heads, codes.tails)
+    for kind, names, used, known in (
+        ("entities", graph.entity_names, ends, known_ends),
+        ("relations", graph.relation_names, graph.relations, codes.relations),
+    ):
+        strangers, count = [names[code] for code in np.unique(used[known < 0]).tolist()], len(np.unique(used))
+        if strangers and len(strangers) == count:
+            raise TableError(f"The model knows none of the {count} {kind}; it was trained on another graph.")
+        if strangers:
+            some = ", ".join(map(repr, strangers[:3]))
+            raise TableError(
+                f"The model does not know {len(strangers)} of the {count} {kind} ({some}); leave those out or train it "
+                "on them."
+            )
+
+
 @dataclass(frozen=True, eq=False)
-class Part:
+class Questions:
     """Questions of one relation and side, in the model's codes."""
 
     relation: int
@@ -45,7 +103,7 @@ class Part:
 
 
 class CandidateSearch:
-    """A model, the graph it must not repeat, and which candidates are wanted.
+    """A model's best answers to the questions that a graph leaves open; only entities that fit a slot are answers.
 
     Parameters
     ----------
@@ -56,13 +114,9 @@ class CandidateSearch:
         How many answers to a question.
     relations : sequence of str
         Only these; all if empty.
-    any_entity : bool
-        Ask about every entity and take any as an answer; otherwise only those that fit (``fitting_entities``).
     """
 
-    def __init__(
-        self, scorer: Scorer, graph: Graph, best: int = 5, relations: Sequence[str] = (), any_entity: bool = False
-    ) -> None:
+    def __init__(self, scorer: Scorer, graph: Graph, best: int = 5, relations: Sequence[str] = ()) -> None:
         if best < 1:
             raise OptionError(f"At least one answer to a question is needed, not {best}.")
         codes = graph.recoded(scorer.entity_names, scorer.relation_names)
@@ -70,19 +124,22 @@ class CandidateSearch:
         for name in relations:
             check_choice("relation of the model", name, scorer.relation_names)
         self.scorer, self.best, self.graph = scorer, best, codes
-        self.options = {"best": best, "relations": list(relations), "any_entity": any_entity}
+        self.options = {"best": best, "relations": list(relations)}
         every = range(len(scorer.relation_names))
         self.relations = [scorer.relation_names.index(name) for name in relations] or list(every)
-        self.fits = None if any_entity else fitting_entities(codes)
-        self.facts = {heads: _KnownAnswers.of(codes, heads) for heads in (False, True)}
+        self.fits = fitting_entities(codes)
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> list[Questions]:
         """Cut the questions into parts, always the same way."""
+        parts = list[Questions]()
         for relation in self.relations:
             for heads in (False, True):
                 known = np.flatnonzero(self._fitting(relation, heads=not heads))
-                for start in range(0, len(known), PART):
-                    yield Part(relation, heads, known[start : start + PART])
+                starts = range(0, len(known), PART)
+                parts += [Questions(relation, heads, known[start : start + PART]) for start in starts]
+        if not parts:
+            raise OptionError("The known facts leave no question open: they have none of these relations.")
+        return parts
 
     def count_questions(self) -> int:
         """Return how many questions there are."""
@@ -90,23 +147,32 @@ class CandidateSearch:
 
     def _fitting(self, relation: int, heads: bool) -> BoolArray:
         """Return which entities may stand as a relation's heads (or tails)."""
-        if self.fits is None:
-            return np.ones(len(self.scorer.entity_names), dtype=np.bool_)
         return np.asarray(self.fits[:, relation if heads else relation + len(self.scorer.relation_names)])
 
-    def answer(self, part: Part) -> tuple[IntArray, IntArray, FloatArray]:
+    def answer(self, part: Questions) -> tuple[IntArray, IntArray, FloatArray]:
         """Return the candidates of a part: heads, tails, scores of the triples."""
-        batch = max(1, MEMORY // (16 * len(self.scorer.entity_names)))
-        found = [self._best(part, part.known[start : start + batch]) for start in range(0, len(part.known), batch)]
+        answered, batch = self._known_answers(part), max(1, MEMORY // (16 * len(self.scorer.entity_names)))
+        found = [
+            self._best(part, part.known[start : start + batch], answered) for start in range(0, len(part.known), batch)
+        ]
         known, answers = (np.concatenate(column) for column in zip(*found, strict=True))
         heads, tails = (answers, known) if part.heads else (known, answers)
         return heads, tails, self.scorer.score(heads, np.full(len(heads), part.relation), tails)
 
-    def _best(self, part: Part, known: IntArray) -> tuple[IntArray, IntArray]:
-        relations = np.full(len(known), part.relation)
-        scores = self.scorer.answers(known, relations, heads=part.heads)
+    def _known_answers(self, part: Questions) -> Any:
+        """Return the graph's answers to the questions of a part as a sparse matrix, shape (E, E)."""
+        from scipy import sparse
+
+        mine, entities = self.graph.relations == part.relation, len(self.scorer.entity_names)
+        heads, tails = self.graph.heads[mine], self.graph.tails[mine]
+        ends = (tails, heads) if part.heads else (heads, tails)
+        return sparse.csr_matrix((np.ones(len(heads), dtype=np.bool_), ends), shape=(entities, entities))
+
+    def _best(self, part: Questions, known: IntArray, answered: Any) -> tuple[IntArray, IntArray]:
+        """Return the best new answers to some questions of a part: the known entity and the answer of each."""
+        scores = self.scorer.answers(known, np.full(len(known), part.relation), heads=part.heads)
         scores[:, ~self._fitting(part.relation, heads=part.heads)] = -np.inf
-        scores[self.facts[part.heads].of_questions(known, part.relation)] = -np.inf
+        scores[answered[known].nonzero()] = -np.inf
         scores[np.arange(len(known)), known] = -np.inf  # no entity is related to itself
         best = min(self.best, scores.shape[1])
         answers = _largest(scores, best)
@@ -124,37 +190,9 @@ def _largest(scores: FloatArray, count: int) -> IntArray:
     return np.asarray(torch.from_numpy(scores).topk(count, dim=1, sorted=False).indices.numpy())  # 15 times as fast
 
 
-@dataclass(frozen=True, eq=False)
-class _KnownAnswers:
-    """The graph's answers to questions, sorted by question."""
-
-    codes: IntArray
-    answers: IntArray
-    relations: int
-
-    @classmethod
-    def of(cls, graph: Graph, heads: bool) -> _KnownAnswers:
-        known, answers = (graph.tails, graph.heads) if heads else (graph.heads, graph.tails)
-        count = len(graph.relation_names)
-        codes = known * count + graph.relations
-        order = np.argsort(codes, kind="stable")
-        return cls(codes[order], answers[order], count)
-
-    def of_questions(self, known: IntArray, relation: int) -> tuple[IntArray, IntArray]:
-        """Return the row and the entity of every known answer."""
-        wanted = known * self.relations + relation
-        first, last = (np.searchsorted(self.codes, wanted, side=side) for side in ("left", "right"))
-        counts = last - first
-        rows = np.repeat(np.arange(len(known)), counts)
-        offsets = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
-        return rows, self.answers[np.repeat(first, counts) + offsets]
-
-
 def collect_candidates(search: CandidateSearch) -> ScoredTriples:
     """Return the candidates, each once, from the highest score to the lowest, in memory."""
-    parts = list(search.parts())
-    if not parts:
-        raise OptionError("There is no question to ask; any_entity=True asks about every entity.")
+    parts = search.parts()
     found = [search.answer(part) for part in parts]
     heads, tails, scores = (np.concatenate(column) for column in zip(*found, strict=True))
     if not len(scores):
@@ -173,9 +211,7 @@ def write_candidates(search: CandidateSearch, out: str | Path, progress: Progres
     out = check_writable(out)
     copy_options(out)  # refuses an ending that no table has, before anything is asked
     folder = out.with_name(out.name + ".parts")
-    parts = list(search.parts())
-    if not parts:
-        raise OptionError("There is no question to ask; --any-entity asks about every entity.")
+    parts = search.parts()
     _open_folder(folder, search)
     questions = search.count_questions()
     for part in parts:
@@ -198,7 +234,7 @@ def write_candidates(search: CandidateSearch, out: str | Path, progress: Progres
     return count
 
 
-def _remove_folder(folder: Path, parts: Sequence[Part]) -> None:
+def _remove_folder(folder: Path, parts: Sequence[Questions]) -> None:
     """Remove the parts, and the folder unless somebody put other files into it."""
     for name in (*(part.name for part in parts), RUN):
         (folder / name).unlink()
@@ -207,7 +243,7 @@ def _remove_folder(folder: Path, parts: Sequence[Part]) -> None:
         folder.rmdir()
 
 
-def _write_part(path: Path, search: CandidateSearch, part: Part) -> None:
+def _write_part(path: Path, search: CandidateSearch, part: Questions) -> None:
     heads, tails, scores = search.answer(part)
     entities = np.array(search.scorer.entity_names, dtype=object)
     relation = np.full(len(heads), search.scorer.relation_names[part.relation], dtype=object)

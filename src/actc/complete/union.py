@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actc.complete.candidates import MODEL, RULES, TOO_SMALL, Candidates
-from actc.complete.scorer import Scorer, score_known
+from actc.complete.search import Scorer, score_known
 from actc.data.numeric import sigmoid
 from actc.data.triples import BoolArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
@@ -55,10 +55,9 @@ class JoinedProposals:
         scores = {name: values for name, values in self.proposals.marks.items() if is_of_scores(name)}
         return replace(self.proposals, marks=scores).take(~self.by_rules)
 
-    def shares_of(self, holdout: Graph, relations: Sequence[str]) -> list[float]:
+    def shares_of(self, holdout: Graph) -> list[float]:
         """Return the share of a holdout that rules, the model and both propose."""
-        true = holdout.contains(self.proposals.triples)
-        count = max(int(_of(holdout, relations).sum()), 1)
+        true, count = holdout.contains(self.proposals.triples), max(len(holdout), 1)
         return [int((true & who).sum()) / count for who in (self.by_rules, self.by_model, np.ones_like(true))]
 
 
@@ -88,12 +87,7 @@ def _spread(values: NDArray[Any], rows: IntArray, missing: Any) -> NDArray[Any]:
 
 
 def candidates_of_both(
-    graph: Graph,
-    model: ModelProposals,
-    relations: Sequence[str] = (),
-    *,
-    seed: int = 0,
-    progress: Progress | None = None,
+    graph: Graph, model: ModelProposals, seed: int = 0, progress: Progress | None = None
 ) -> Candidates:
     """Return what rules and a model propose, scored by evidence that is learnt from facts that neither had seen.
 
@@ -106,8 +100,6 @@ def candidates_of_both(
         The known facts.
     model : ModelProposals
         With an empty holdout where none is known: the graph's own facts then teach the weights of evidence.
-    relations : sequence of str
-        Only these; all if empty.
     seed, progress
         As for ``score_by_holdouts``.
     """
@@ -117,8 +109,8 @@ def candidates_of_both(
     graph = graph.recoded(*(sorted({*getattr(graph, kind), *getattr(model.proposals, kind)}) for kind in kinds))
     rules = propose_by_rules(graph)
     before = propose_by_rules(graph.take(~model.holdout.contains(graph)), confidence=rules.least)
-    alone = join_proposals(before.of_relations(relations), model.proposals, model.scorer, graph)
-    shares = alone.shares_of(model.holdout, relations)
+    alone = join_proposals(before, model.proposals, model.scorer, graph)
+    shares = alone.shares_of(model.holdout)
     new = model.proposals.take(np.flatnonzero(~graph.contains(model.proposals)))
     union = join_proposals(rules, new, model.scorer, graph)
     first = second = None
@@ -133,8 +125,8 @@ def candidates_of_both(
         else:
             second = _score_model_alone(graph, union.of_model_alone(), training, first, shares, seed, progress)
     if first is None and second is None:
-        return _by_own_facts(graph, model, rules.of_relations(relations), progress)
-    return _put_together(graph, union, first, second, shares, relations, len(model.holdout) > 0)
+        return _by_own_facts(graph, model, rules, progress)
+    return _put_together(graph, union, first, second, shares, len(model.holdout) > 0)
 
 
 def _score_model_alone(
@@ -170,7 +162,6 @@ def _put_together(
     first: HoldoutEstimate | None,
     second: HoldoutEstimate | None,
     shares: list[float],
-    relations: Sequence[str],
     has_holdout: bool,
 ) -> Candidates:
     """Put rules' proposals and what the model alone proposes after each other, with what holdouts tell of all."""
@@ -178,9 +169,8 @@ def _put_together(
     parts, rows, found = [], [], list[HoldoutEstimate]()
     for of_rules, one in ((True, first), (False, second)):
         if one is not None:
-            wanted = np.flatnonzero(_of(one.scored.evidence.candidates, relations))
-            parts.append(one.scored.take(wanted))
-            rows.append(np.flatnonzero(union.by_rules == of_rules)[wanted])
+            parts.append(one.scored)
+            rows.append(np.flatnonzero(union.by_rules == of_rules))
             found.append(one)
     accepted = [int((part.log_odds > 0).sum()) for part in parts]
     sizes = [len(one.scored.log_odds) for one in found]
@@ -240,9 +230,3 @@ def _by_own_facts(graph: Graph, model: ModelProposals, rules: RuleProposals, pro
         columns = {name: values[rows] for name, values in union.columns.items()}
         return Candidates(plain.triples.take(rows).with_scores(scores[rows]), columns, [TOO_SMALL])
     return Candidates.by_evidence(scored, graph, union.columns, f"{why}: {OWN_FACTS}")
-
-
-def _of(triples: Triples, relations: Sequence[str]) -> BoolArray:
-    """Return which triples are of some relations, all if none is named."""
-    named = np.isin(triples.relation_names.array, list(relations)) if relations else None
-    return np.ones(len(triples), dtype=np.bool_) if named is None else np.asarray(named[triples.relations])

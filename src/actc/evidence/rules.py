@@ -13,8 +13,8 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,15 +223,6 @@ class RuleProposals:
         """Return the candidates with the confidence of their rules, as pieces of evidence."""
         marks = {"rule_confidence": self.confidence, "rules_together": self.together}
         return Proposals(self.candidates, marks=marks)
-
-    def of_relations(self, relations: Sequence[str]) -> Self:
-        """Return those of some relations, all if none is named."""
-        if not relations:
-            return self
-        named = np.isin(np.array(self.candidates.relation_names, dtype=object), list(relations))
-        rows = np.flatnonzero(named[self.candidates.relations])
-        columns = {name: getattr(self, name)[rows] for name in ("rule", "together", "count")}
-        return replace(self, candidates=self.candidates.take(rows), **columns)
 
     def columns(self) -> dict[str, Any]:
         """Return a table: head, relation, tail, score, the surest rule, its confidence, the number of rules, who."""
