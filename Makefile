@@ -37,10 +37,12 @@ test-versions: ## the quick tests on the lowest and the newest versions allowed,
 test-tools: $(VENV)/dev.stamp ## what Label Studio's SDK and crowd-kit say of what we write for them; Virtuoso
 	tools/test_tools
 
-check: check-docs $(VENV)/dev.stamp ## ruff (format, lint), mypy --strict, check-docs, and the ceiling of size
+check: check-docs $(VENV)/dev.stamp ## ruff (format, lint), mypy --strict, deno (the same for JavaScript), check-docs, the ceiling of size
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/deno lint src/actc/web
+	$(BIN)/deno check src/actc/web
 	tools/size
 
 check-docs: $(VENV)/dev.stamp ## are the figures in the docs those of the committed rows? (docs/figures.sql)

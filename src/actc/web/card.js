@@ -1,3 +1,4 @@
+// @ts-check
 // One triple as a card: the sentence, who and what is meant, and what the graph already says.
 
 import { at, element, put } from "./draw.js";
@@ -36,8 +37,7 @@ export function drawCard(card) {
   at("sentence").dir = directionOf(card.sentence);
   at("sentence").classList.toggle("long", spoken(card).length > 160);
   at("meanings").replaceChildren(...["head", "relation", "tail"].flatMap((role) => drawMeaning(role, card[role])));
-  at("context").replaceChildren(
-    ...drawSource(card), ...drawKnown(card), ...drawExamples(card), ...drawFacts(card.head, card.head_facts), ...drawFacts(card.tail, card.tail_facts));
+  at("context").replaceChildren(...drawContext(card));
   const beside = card.when === "beside" ? card.reasons : [];
   at("reasons").hidden = beside.length === 0;
   at("reasons").replaceChildren(...drawReasons(beside));
@@ -65,27 +65,17 @@ function drawMeaning(role, named) {
   ];
 }
 
-function drawSource(card) {
-  if (!card.source) return [];
-  return [element("section", {}, element("h2", {}, "Taken from"), element("p", {}, element("bdi", {}, card.source)))];
-}
-
-function drawKnown(card) {
-  if (card.known.length === 0) return [];
-  const others = card.known.map((name) => element("li", {}, element("bdi", {}, name)));
-  if (card.more_known) others.push(element("li", { class: "none" }, "and more"));
-  const title = element("h2", {}, "Already in the graph: ", element("bdi", {}, card.head.name), " · ", element("bdi", {}, card.relation.name));
-  return [element("section", {}, title, element("ul", { class: "tags" }, ...others))];
-}
-
-function drawExamples(card) {
-  if (card.examples.length === 0) return [];
-  const lines = card.examples.map((parts) => element("li", { dir: directionOf(parts) }, ...drawSentence(parts)));
-  return [element("section", {}, element("h2", {}, "Others of this relation in the graph"), element("ul", { class: "examples" }, ...lines))];
-}
-
-function drawFacts(named, facts) {
-  if (facts.length === 0) return [];
-  const lines = facts.map((parts) => element("li", { dir: directionOf(parts) }, ...drawSentence(parts)));
-  return [element("section", {}, element("h2", {}, "More about ", element("bdi", {}, named.name)), element("ul", { class: "facts" }, ...lines))];
+// What is around a triple: the text it was taken from, and facts of the graph; nothing where there are none.
+function drawContext(card) {
+  const name = (text) => element("bdi", {}, text);
+  const known = card.known.map((text) => element("li", {}, name(text)));
+  if (card.more_known) known.push(element("li", { class: "none" }, "and more"));
+  const facts = (lines) => lines.map((parts) => element("li", { dir: directionOf(parts) }, ...drawSentence(parts)));
+  const sections = [
+    [["Already in the graph: ", name(card.head.name), " · ", name(card.relation.name)], "tags", known],
+    [["Others of this relation in the graph"], "examples", facts(card.examples)],
+    ...["head", "tail"].map((role) => [["More about ", name(card[role].name)], "facts", facts(card[`${role}_facts`])]),
+  ].filter(([, , lines]) => lines.length);
+  const source = card.source ? [element("section", {}, element("h2", {}, "Taken from"), element("p", {}, name(card.source)))] : [];
+  return [...source, ...sections.map(([title, kind, lines]) => element("section", {}, element("h2", {}, ...title), element("ul", { class: kind }, ...lines)))];
 }

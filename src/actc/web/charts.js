@@ -1,14 +1,19 @@
+// @ts-check
 // Charts by uPlot in the page's own colours: titles on both axes, values where the pointer is, and told apart without
 // colour (a line, dashes, dark and light).
 
 import uPlot from "./vendor/uPlot.esm.js";
 import { element, number, percent } from "./draw.js";
 
+const Plot = /** @type {any} */ (uPlot); // which has no types of its own
+/** @typedef {HTMLElement & {chart?: any}} ChartPlace */
+
+/** @type {Map<ChartPlace, () => void>} */
 const charts = new Map(); // how to draw each anew, by its place: when the page turns dark, or light
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach((draw) => draw()));
 
 const sized = new ResizeObserver((places) => {
-  for (const { target } of places) {
+  for (const target of places.map((one) => /** @type {ChartPlace} */ (one.target))) {
     const width = Math.floor(target.clientWidth);
     if (width && target.chart && target.chart.width !== width) target.chart.setSize({ width, height: target.chart.height });
   }
@@ -25,7 +30,7 @@ function show(place, words, make) {
   const draw = () => {
     place.chart?.destroy();
     const [options, data] = make();
-    const chart = new uPlot({ width: Math.max(160, Math.floor(place.clientWidth)), cursor: { drag: { x: false, y: false }, y: false }, ...options }, data, place);
+    const chart = new Plot({ width: Math.max(160, Math.floor(place.clientWidth)), cursor: { drag: { x: false, y: false }, y: false }, ...options }, data, place);
     chart.root.querySelector(".u-wrap").setAttribute("role", "img");
     chart.root.querySelector(".u-wrap").setAttribute("aria-label", words);
     place.chart = chart;
@@ -41,14 +46,14 @@ export function showCurve(place, points, most, title) {
   const known = points.flatMap((point) => point.slice(1).filter((value) => value !== null));
   const low = Math.max(0, Math.floor(Math.min(...known) * 20 - 0.2) / 20);
   const high = Math.min(1, Math.ceil(Math.max(...known) * 20 + 0.2) / 20);
-  const shown = (chart, value) => (value === null ? "–" : percent(value, 1));
+  const shown = (_chart, value) => (value === null ? "–" : percent(value, 1));
   show(place, `${title}, by answers: ${percent(points.at(-1)[1])} after ${number(points.at(-1)[0])}`, () => {
     const accent = colour("accent");
     const bound = (label) => ({ label, stroke: accent, width: 1, dash: [3, 4], points: { show: false }, value: shown });
     return [{
       height: 230,
       scales: { x: { time: false, range: [0, most] }, y: { range: [low, high] } },
-      axes: [axis("Answers", { space: 60 }), axis(title, { size: 52, values: (chart, values) => values.map((value) => percent(value)) })],
+      axes: [axis("Answers", { space: 60 }), axis(title, { size: 52, values: (_chart, values) => values.map((value) => percent(value)) })],
       series: [{ label: "Answers" }, { label: title, stroke: accent, width: 2, points: { show: true, size: 6, fill: accent }, value: shown }, bound("at least"), bound("at most")],
       hooks: { ready: [(chart) => chart.setLegend({ idx: points.length - 1 })] },
       bands: [{ series: [3, 2], fill: `${accent}29` }],
@@ -61,7 +66,7 @@ export function drawBins({ bins, accepted_bins: taken }, [low, high], words) {
   const step = (high - low) / bins.length;
   const place = element("div", {});
   const line = element("span", { class: "fine hover" }, "\u00a0");
-  const bars = (stroke, fill) => ({ stroke: colour(stroke), fill: colour(fill), width: 1, points: { show: false }, paths: uPlot.paths.bars({ size: [0.92, 60] }) });
+  const bars = (stroke, fill) => ({ stroke: colour(stroke), fill: colour(fill), width: 1, points: { show: false }, paths: Plot.paths.bars({ size: [0.92, 60] }) });
   const say = ({ cursor: { idx } }) => {
     const [from, to] = [low + idx * step, low + (idx + 1) * step].map((score) => score.toPrecision(3));
     line.textContent = idx === null || idx === undefined ? "\u00a0" : `${from} to ${to}: ${number(taken[idx])} of ${number(bins[idx])}`;
@@ -73,6 +78,6 @@ export function drawBins({ bins, accepted_bins: taken }, [low, high], words) {
     axes: [axis("Score", { space: 45 }), axis(words.things, { size: 42, space: 28 })],
     series: [{}, bars("soft", "reject"), bars("true", "true")],
     hooks: { setCursor: [say] },
-  }, [bins.map((count, at) => low + (at + 0.5) * step), bins, taken]]));
+  }, [bins.map((_count, at) => low + (at + 0.5) * step), bins, taken]]));
   return [place, line];
 }

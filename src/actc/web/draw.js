@@ -1,6 +1,22 @@
+// @ts-check
 // What all pages draw with. Text always goes in as text: names come from strangers.
 
-export const at = (id) => document.getElementById(id);
+// Of the many kinds of elements that pages have, this has what each of them has: a template knows which one it is.
+/** @typedef {HTMLInputElement & Omit<HTMLSelectElement, "type"> & HTMLDialogElement & HTMLAnchorElement & HTMLDetailsElement} Place */
+
+export const at = (/** @type {string} */ id) => /** @type {Place} */ (document.getElementById(id));
+
+/** @type {(selector: string, place?: ParentNode) => Place[]} */
+export const all = (selector, place = document) => [...place.querySelectorAll(selector)].map((one) => /** @type {Place} */ (one));
+
+// The field, or the thing of a kind (a button, if nothing is named), in which something happened.
+export const fieldOf = (/** @type {Event} */ event) => /** @type {Place} */ (event.target);
+export const pressed = (/** @type {Event} */ event, kind = "button") => /** @type {Place | null} */ (fieldOf(event).closest?.(kind) ?? null);
+
+// Of the buttons of a place one is pressed, or none.
+export function press(id, isChosen) {
+  for (const button of all("button", at(id))) button.setAttribute("aria-pressed", String(isChosen(button)));
+}
 
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -9,14 +25,20 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
+export function makeButton(words, act, label = "", more = {}) {
+  const button = element("button", { type: "button", "aria-label": label, ...more }, words);
+  button.addEventListener("click", () => act(button));
+  return button;
+}
+
 export function put(id, text) {
-  const target = document.getElementById(id);
+  const target = at(id);
   if (target.textContent !== text) target.textContent = text;
 }
 
 // Replace the children of a place only where what they show has changed: fields and focus stay.
 export function redraw(id, state, make) {
-  const place = document.getElementById(id);
+  const place = at(id);
   const text = JSON.stringify(state);
   if (place.dataset.state === text) return;
   place.dataset.state = text;
@@ -57,9 +79,16 @@ export function sentenceOf({ status, content }, otherwise = "That did not work."
   return typeof content?.detail === "string" ? content.detail : otherwise;
 }
 
+// Send something, say at a place what came of it, and return the server's content; null where it was refused.
+export async function send(path, body, place, done = "", method = "POST") {
+  const reply = await fetchJson(path, body, method);
+  put(place, reply.status === 200 ? done : sentenceOf(reply));
+  return reply.status === 200 ? reply.content : null;
+}
+
 // A file that takes a while is made while the page says so; one that cannot be made leaves a sentence.
 export async function download(event, place) {
-  const link = event.target.closest("a");
+  const link = pressed(event, "a");
   if (!link) return;
   event.preventDefault();
   put(place, `${link.download} is being made …`);
@@ -111,7 +140,7 @@ export function showShare(bar, share) {
   bar.firstElementChild.style.width = `${100 * Math.min(1, share ?? 0.05)}%`;
 }
 
-export function drawProgress(label, share = 0) {
+export function drawProgress(label, /** @type {number | null} */ share = 0) {
   const bar = element("span", { class: "progress", role: "progressbar", "aria-label": label, "aria-valuemin": "0", "aria-valuemax": "100" }, element("span", {}));
   showShare(bar, share);
   return bar;
@@ -119,8 +148,8 @@ export function drawProgress(label, share = 0) {
 
 // What is decided about, and what becomes of it, wherever the page speaks of it: "accepted" or "taken out".
 export function showWords(words) {
-  for (const place of document.querySelectorAll("[data-word]")) {
-    const text = words[place.dataset.word];
+  for (const place of all("[data-word]")) {
+    const text = words[place.dataset.word ?? ""];
     place.textContent = "capital" in place.dataset ? text.charAt(0).toUpperCase() + text.slice(1) : text;
   }
 }

@@ -1,9 +1,10 @@
+// @ts-check
 // One triple, one key. What is pressed is shown as done at once, kept in the browser until the server has it on its
 // disk, and sent under a key of its own, so that sending it twice stores it once.
 
 import { directionOf, drawCard, drawReasons, drawSentence, isUnread, spoken, startReading } from "./card.js";
 import { meaningOf, startKeys } from "./keys.js";
-import { at, element, fetchJson, letClose, newKey, put } from "./draw.js";
+import { all, at, element, fetchJson, letClose, makeButton, newKey, pressed, put } from "./draw.js";
 import { drawMarkdown } from "./markdown.js";
 import { showPicture, showProgress } from "./picture.js";
 import { startSwipes } from "./swipes.js";
@@ -196,7 +197,7 @@ function show() {
   shown = card;
   at("card").hidden = !card;
   at("message").hidden = Boolean(card);
-  for (const button of at("answers").children) button.disabled = !card;
+  for (const button of all("button", at("answers"))) button.disabled = !card;
   if (!card) return showNothing();
   showDraft(card);
   drawCard(card);
@@ -237,7 +238,7 @@ function showMessage(title, text) {
   shown = null;
   at("card").hidden = true;
   at("message").hidden = false;
-  for (const button of at("answers").children) button.disabled = true;
+  for (const button of all("button", at("answers"))) button.disabled = true;
   put("message-title", title);
   put("message-text", text);
 }
@@ -254,7 +255,7 @@ function toggleNote(open) {
   box.hidden = !(open ?? box.hidden);
   at("note-button").setAttribute("aria-expanded", String(!box.hidden));
   if (!box.hidden) at("note").focus();
-  else document.activeElement?.blur();
+  else at("note").blur();
 }
 
 // What is being written survives a reload.
@@ -280,7 +281,7 @@ function keepHere(name, value) {
 
 function stored(name, otherwise, place = localStorage) {
   try {
-    return JSON.parse(place.getItem(name)) ?? otherwise;
+    return JSON.parse(place.getItem(name) ?? "null") ?? otherwise;
   } catch {
     return otherwise;
   }
@@ -293,7 +294,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && event.target === at("note")) return toggleNote(false);
   if (event.target === at("only") && ["Escape", "Enter"].includes(event.key)) return at("only").blur();
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest?.("input, textarea, select, dialog[open]")) return;
+  if (pressed(event, "input, textarea, select, dialog[open]")) return;
   const meaning = meaningOf(event);
   if (!meaning) return scrollCard(event);
   event.preventDefault();
@@ -310,7 +311,7 @@ function scrollCard(event) {
 }
 
 at("answers").addEventListener("click", (event) => {
-  const button = event.target.closest("button");
+  const button = pressed(event);
   if (button) giveAnswer(button.dataset.answer);
 });
 at("undo").addEventListener("click", undo);
@@ -357,9 +358,8 @@ function drawMine() {
 function drawOwn(line) {
   const choices = element("div", { class: "decide", role: "group", "aria-label": "Your answer" });
   for (const [answer, words] of [["false", "False"], ["unsure", "Not sure"], ["true", "True"]]) {
-    const button = element("button", { type: "button", class: answer, "aria-pressed": String(line.answer === answer) }, words);
-    button.addEventListener("click", () => changeMind(line, answer, choices));
-    choices.append(button);
+    const more = { class: answer, "aria-pressed": String(line.answer === answer) };
+    choices.append(makeButton(words, () => changeMind(line, answer, choices), "", more));
   }
   const note = line.note ? [element("p", { class: "who" }, "“", element("bdi", {}, line.note), "”")] : [];
   return element("li", {}, element("p", { class: "what", dir: directionOf(line.sentence) }, ...drawSentence(line.sentence)), ...note, choices);
@@ -405,7 +405,7 @@ function chooseRelation(relation) {
   exchange();
 }
 
-window.addEventListener("beforeunload", (event) => {
+addEventListener("beforeunload", (event) => {
   if (outbox.length > 0) event.preventDefault();
 });
 

@@ -1,6 +1,7 @@
+// @ts-check
 // Which key means what: as the page has it, or as the person wants it; kept in this browser.
 
-import { at } from "./draw.js";
+import { all, at, fieldOf } from "./draw.js";
 
 const FIRST = { true: "t", false: "f", unsure: "s", undo: "u", note: "n", mine: "h" };
 const FIXED = { arrowright: "true", arrowleft: "false", backspace: "undo", "?": "help" };
@@ -30,24 +31,24 @@ function choose(action, key) {
 }
 
 function show() {
-  for (const input of at("keys").querySelectorAll("input")) input.value = chosen[input.dataset.action].toUpperCase();
+  for (const input of all("input", at("keys"))) input.value = chosen[input.dataset.action ?? ""].toUpperCase();
   for (const [action, place] of Object.entries({ undo: "undo", note: "note-button", mine: "mine-button" })) {
-    at(place).querySelector("kbd").textContent = chosen[action].toUpperCase();
+    all("kbd", at(place))[0].textContent = chosen[action].toUpperCase();
   }
-  for (const button of at("answers").children) button.querySelector("kbd").textContent = chosen[button.dataset.answer].toUpperCase();
+  for (const button of all("button", at("answers"))) all("kbd", button)[0].textContent = chosen[button.dataset.answer ?? ""].toUpperCase();
 }
 
 export function startKeys() {
   try {
-    const kept = JSON.parse(localStorage.getItem(STORAGE)) ?? {};
+    const kept = JSON.parse(localStorage.getItem(STORAGE) ?? "{}");
     for (const action of Object.keys(FIRST)) if (/^\S$/u.test(kept[action])) chosen[action] = kept[action];
     if (new Set(Object.values(chosen)).size < Object.keys(FIRST).length) chosen = { ...FIRST };
   } catch {
     chosen = { ...FIRST };
   }
   show();
-  at("keys").addEventListener("input", (event) => choose(event.target.dataset.action, event.target.value.toLowerCase()));
-  at("keys").addEventListener("focusin", (event) => event.target.select?.());
+  at("keys").addEventListener("input", (event) => choose(fieldOf(event).dataset.action, fieldOf(event).value.toLowerCase()));
+  at("keys").addEventListener("focusin", (event) => fieldOf(event).select?.());
   at("keys-reset").addEventListener("click", () => {
     localStorage.removeItem(STORAGE);
     chosen = { ...FIRST };

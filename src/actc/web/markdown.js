@@ -1,6 +1,8 @@
+// @ts-check
 import { element } from "./draw.js";
 
 // The little of Markdown that guidelines need: headings, lists, paragraphs, bold, italic, code, links. All of it as text.
+/** @type {[RegExp, string][]} */
 const BLOCKS = [[/^(#{1,3})\s+(.*)$/, "heading"], [/^\s*[-*+]\s+(.*)$/, "ul"], [/^\s*\d+[.)]\s+(.*)$/, "ol"]];
 const INLINE = /\*\*(.+?)\*\*|\*(.+?)\*|(?<!\w)_(.+?)_(?!\w)|`(.+?)`|\[(.+?)\]\((https?:\/\/[^\s)]+)\)/g;
 
@@ -8,7 +10,7 @@ export function drawMarkdown(text) {
   const parts = [];
   let open = null; // the list or paragraph that the next line may go on
   for (const line of text.split(/\r?\n/)) {
-    const [found, kind] = BLOCKS.map(([form, name]) => [form.exec(line), name]).find(([match]) => match) ?? [null, "p"];
+    const [found, kind] = BLOCKS.map(([form, name]) => /** @type {[string[], string]} */ ([form.exec(line), name])).find(([match]) => match) ?? [[], "p"];
     if (!line.trim()) {
       open = null;
     } else if (kind === "heading") {

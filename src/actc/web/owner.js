@@ -1,6 +1,7 @@
+// @ts-check
 // The owner's view: progress, who judges how, what holds for all, and the files to take.
 
-import { at, copyText, download, element, fetchJson, number, percent, put, redraw, repeat, sentenceOf, showWords } from "./draw.js";
+import { all, at, copyText, download, element, fetchJson, makeButton, number, percent, pressed, put, redraw, repeat, send, showWords } from "./draw.js";
 import { showPicture, showProgress } from "./picture.js";
 import { showReview, startReview } from "./review.js";
 
@@ -33,8 +34,8 @@ function draw(content) {
   showPicture(content.picture, content.progress.goal, 10);
   showWords(content.picture.words);
   at("file-accepted").download = content.picture.words.file;
-  for (const link of at("files").querySelectorAll(".decides")) link.hidden = content.picture.audit;
-  at("all").parentElement.hidden = content.picture.audit;
+  for (const link of all(".decides", at("files"))) link.hidden = content.picture.audit;
+  at("all-sheet").hidden = content.picture.audit;
   redraw("people", content.people, () => content.people.filter((one) => one.judged > 0 || (one.kind !== "owner" && !one.void)).map(drawPerson));
   drawAgreement(content.agreement, content.settings.overlap);
   showReview(content.review);
@@ -42,7 +43,7 @@ function draw(content) {
   put("pause", paused ? "Let them go on" : "Pause");
   if (document.activeElement !== at("budget")) at("budget").value = budget;
   const { overlap, method } = content.settings;
-  if (document.activeElement !== at("overlap")) at("overlap").value = Number((100 * overlap).toFixed(4));
+  if (document.activeElement !== at("overlap")) at("overlap").value = String(Number((100 * overlap).toFixed(4)));
   put("about", `Method: ${method}. What machines say is never counted as a label.`);
   if (at("all").open) readRelations();
 }
@@ -58,8 +59,7 @@ function drawPerson(one) {
   if (one.kind === "person" && one.void) {
     link.append("no link ", actOn(one, "New", "New link for", false));
   } else if (one.kind === "person") {
-    const copy = element("button", { type: "button", "aria-label": `Copy link of ${one.name}` }, "Copy");
-    copy.addEventListener("click", async () => showAddress(one.name, one.link, await copyText(addressOf(one.link), copy)));
+    const copy = makeButton("Copy", async (button) => showAddress(one.name, one.link, await copyText(addressOf(one.link), button)), `Copy link of ${one.name}`);
     link.append(copy, " ", actOn(one, "New", "New link for", false), " ", actOn(one, "Void", "Void link of", true));
   }
   return element("tr", {}, name, ...cells, element("td", {}, trust), link);
@@ -73,16 +73,12 @@ function showAddress(name, link, copied = false) {
 }
 
 function actOn(one, words, meaning, makeVoid) {
-  const button = element("button", { type: "button", "aria-label": `${meaning} ${one.name}` }, words);
-  button.addEventListener("click", async () => {
+  return makeButton(words, async () => {
     if (makeVoid && !confirm(`${one.name} cannot judge any more by this link. Make it void?`)) return;
-    const reply = await fetchJson("api/owner/link", { name: one.name, void: makeVoid });
-    if (reply.status !== 200) put("added", sentenceOf(reply));
-    else if (reply.content.link) showAddress(one.name, reply.content.link);
-    else put("added", `${one.name} has no link any more; the answers stay.`);
+    const changed = await send("api/owner/link", { name: one.name, void: makeVoid }, "added", `${one.name} has no link any more; the answers stay.`);
+    if (changed?.link) showAddress(one.name, changed.link);
     refresh();
-  });
-  return button;
+  }, `${meaning} ${one.name}`);
 }
 
 // How far people agree: 1 is always, 0 as often as by chance.
@@ -96,17 +92,16 @@ function drawAgreement({ shared, krippendorff, pairs }, overlap) {
 
 at("add").addEventListener("submit", async (event) => {
   event.preventDefault();
-  const reply = await fetchJson("api/owner/annotators", { name: at("name").value });
-  if (reply.status !== 200) return put("added", sentenceOf(reply));
-  showAddress(reply.content.name, reply.content.link);
+  const made = await send("api/owner/annotators", { name: at("name").value }, "added");
+  if (!made) return;
+  showAddress(made.name, made.link);
   at("name").value = "";
   refresh();
 });
 
 // Change what holds for everybody; the page says what does not work.
 async function change(values) {
-  const reply = await fetchJson("api/owner/change", values);
-  put("change-state", reply.status === 200 ? "" : sentenceOf(reply));
+  await send("api/owner/change", values, "change-state");
   refresh();
 }
 
@@ -139,7 +134,7 @@ function drawRelations() {
   const rows = relations.filter((line) => `${line.name} ${line.relation}`.toLowerCase().includes(wanted));
   const order = (a, b) => (typeof a === "string" ? a.localeCompare(b) : a - b);
   // What has no number comes last either way.
-  rows.sort((a, b) => (a[by] === null) - (b[by] === null) || (a[by] === null ? 0 : (falling ? -1 : 1) * order(a[by], b[by])));
+  rows.sort((a, b) => Number(a[by] === null) - Number(b[by] === null) || (a[by] === null ? 0 : (falling ? -1 : 1) * order(a[by], b[by])));
   put("all-count", number(relations.length));
   redraw("all-rows", rows, () => rows.map(drawRelationRow));
 }
@@ -152,12 +147,12 @@ function drawRelationRow(line) {
 }
 
 at("sorts").addEventListener("click", (event) => {
-  const button = event.target.closest("button");
-  if (!button) return;
-  const { by } = button.dataset;
+  const [button, head] = [pressed(event), pressed(event, "th")];
+  if (!button || !head) return;
+  const { by = "" } = button.dataset;
   sorted = { by, falling: sorted.by === by ? !sorted.falling : by !== "name" };
   for (const head of at("sorts").children) head.removeAttribute("aria-sort");
-  button.parentElement.setAttribute("aria-sort", sorted.falling ? "descending" : "ascending");
+  head.setAttribute("aria-sort", sorted.falling ? "descending" : "ascending");
   drawRelations();
 });
 at("find").addEventListener("input", drawRelations);

@@ -1,3 +1,4 @@
+// @ts-check
 // What the answers say so far, on the pages of judges and of the owner: the curve, and relation by relation.
 
 import { showCurve } from "./charts.js";

@@ -1,7 +1,8 @@
+// @ts-check
 // The owner's word on single triples: where people differ, what nobody was sure of, what has a note.
 
 import { directionOf, drawCard, drawSentence, isUnread, startReading } from "./card.js";
-import { at, element, fetchJson, letClose, newKey, put } from "./draw.js";
+import { all, at, element, fetchJson, letClose, makeButton, newKey, number, press, pressed, put } from "./draw.js";
 
 const MOST = 200, LISTED = 8;
 const KEYS = {
@@ -26,7 +27,7 @@ export function startReview(changed) {
 export function showReview(fresh) {
   const other = JSON.stringify(fresh) !== JSON.stringify(counts);
   counts = fresh;
-  for (const button of at("kinds").children) button.lastElementChild.textContent = counts[button.dataset.kind].toLocaleString("en");
+  for (const button of all("button", at("kinds"))) all("span", button)[0].textContent = number(counts[button.dataset.kind ?? ""]);
   if (other && !at("settle").open) readList();
 }
 
@@ -38,13 +39,12 @@ async function readList() {
   put("no-review", NOTHING[kind]);
   at("no-review").hidden = lines.length > 0;
   at("decide").hidden = lines.length === 0;
-  put("more-review", counts[kind] > LISTED ? `and ${(counts[kind] - LISTED).toLocaleString("en")} more` : "");
+  put("more-review", counts[kind] > LISTED ? `and ${number(counts[kind] - LISTED)} more` : "");
   at("review").replaceChildren(...lines.slice(0, LISTED).map(drawLine));
 }
 
 function drawLine(line, number) {
-  const open = element("button", { type: "button" }, "Decide");
-  open.addEventListener("click", () => openAt(number));
+  const open = makeButton("Decide", () => openAt(number));
   return element("li", {}, element("p", { class: "what", dir: directionOf(line.sentence) }, ...drawSentence(line.sentence)), drawWho(line), element("div", { class: "decide" }, open));
 }
 
@@ -124,7 +124,7 @@ at("settle").addEventListener("close", () => {
   readList();
 });
 at("answers").addEventListener("click", (event) => {
-  const button = event.target.closest("button");
+  const button = pressed(event);
   if (button) decide(button.dataset.answer);
 });
 at("undo").addEventListener("click", undo);
@@ -133,9 +133,9 @@ at("before").addEventListener("click", ACTIONS.before);
 letClose(at("settle"));
 at("decide").addEventListener("click", () => openAt(0));
 at("kinds").addEventListener("click", (event) => {
-  const chosen = event.target.closest("button");
+  const chosen = pressed(event);
   if (!chosen) return;
-  kind = chosen.dataset.kind;
-  for (const button of at("kinds").children) button.setAttribute("aria-pressed", String(button === chosen));
+  kind = chosen.dataset.kind ?? "";
+  press("kinds", (button) => button === chosen);
   readList();
 });

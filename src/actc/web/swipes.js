@@ -1,3 +1,4 @@
+// @ts-check
 // A finger drags the card: sideways it answers, up and down it scrolls.
 // Touch events, not pointer events: only they can still take a movement from the browser once its direction is known.
 

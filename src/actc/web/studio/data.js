@@ -1,7 +1,8 @@
+// @ts-check
 // What goes in: files and their roles, what was recognised in them, the first card, sentences, and what is wanted.
 
 import { directionOf, drawCard } from "../card.js";
-import { at, count, element, fetchJson, number, put, redraw, sentenceOf } from "../draw.js";
+import { all, at, count, element, fetchJson, fieldOf, makeButton, number, put, redraw, send, sentenceOf } from "../draw.js";
 import { change, home, project, refresh } from "./state.js";
 import { bytes, recall, sendFiles, takeDrops } from "./upload.js";
 
@@ -21,20 +22,14 @@ export function showData({ files, options, state, session }) {
 }
 
 const placeOf = (file) => `${home}/files/${encodeURIComponent(file)}`;
-const setRole = (file, role) => act(fetchJson(placeOf(file), { role }));
+const setRole = (file, role) => send(placeOf(file), { role }, "file-state").then(refresh);
 
 function drawFile(file) {
   const roles = element("select", { "aria-label": `What ${file.name} is` }, ...Object.entries(ROLES).map(([role, words]) => element("option", { value: role }, words)));
   roles.value = file.role;
   roles.addEventListener("change", () => setRole(file.name, roles.value));
-  const remove = button("Remove", () => act(fetchJson(placeOf(file.name), {}, "DELETE")), `Remove ${file.name}`);
+  const remove = makeButton("Remove", () => send(placeOf(file.name), {}, "file-state", "", "DELETE").then(refresh), `Remove ${file.name}`);
   return element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, file.name)), element("td", { class: "text" }, roles), element("td", {}, bytes(file.bytes)), element("td", {}, remove));
-}
-
-function button(words, act, label = "") {
-  const made = element("button", { type: "button", "aria-label": label }, words);
-  made.addEventListener("click", act);
-  return made;
 }
 
 // One file is the graph: of a second one it is asked what it is for.
@@ -43,15 +38,9 @@ function drawAsked(one) {
     asked = asked.filter((other) => other !== one);
     setRole(one.name, role);
   };
-  const choices = [button(`Use it in the place of ${one.other}`, done(one.guess)), button("Do not use it", done("unused"))];
-  if (one.guess === "graph") choices.splice(1, 0, button("It has candidates: facts that may be missing", done("candidates")));
+  const choices = [makeButton(`Use it in the place of ${one.other}`, done(one.guess)), makeButton("Do not use it", done("unused"))];
+  if (one.guess === "graph") choices.splice(1, 0, makeButton("It has candidates: facts that may be missing", done("candidates")));
   return element("li", { class: "asked" }, element("p", {}, element("bdi", {}, one.name), ` looks like ${ROLES[one.guess]}, and `, element("bdi", {}, one.other), " is that already. What is it for?"), element("p", { class: "acts" }, ...choices));
-}
-
-async function act(asking) {
-  const reply = await asking;
-  put("file-state", reply.status === 200 ? "" : sentenceOf(reply));
-  refresh();
 }
 
 // Looking at a large file takes a while, and the page says so.
@@ -75,7 +64,7 @@ function drawPreview(found, store) {
   at("card").hidden = !found.card;
   at("no-card").hidden = Boolean(found.card);
   if (found.card) drawCard(found.card);
-  at("why").parentElement.hidden = true; // nobody chose this card
+  at("why-line").hidden = true; // nobody chose this card
   at("sentences-sheet").hidden = !found.sentences?.length;
   redraw("sentences", found.sentences ?? [], () => (found.sentences ?? []).map(drawSentenceRow));
 }
@@ -117,7 +106,7 @@ function drawPicker({ file, names, rows, surely }) {
     state.textContent = reply.status === 200 ? "" : sentenceOf(reply);
     if (reply.status === 200) refresh();
   });
-  const table = names ? drawTable(`First rows of ${file}`, names, rows) : drawTable(`First rows of ${file}`, rows[0].map((cell, i) => `Column ${i + 1}`), rows);
+  const table = names ? drawTable(`First rows of ${file}`, names, rows) : drawTable(`First rows of ${file}`, rows[0].map((_cell, i) => `Column ${i + 1}`), rows);
   return element("details", { class: "picker", ...(surely ? {} : { open: "open" }) }, element("summary", {}, surely ? "Other columns?" : `Which columns of ${file} are what?`), table, form, state);
 }
 
@@ -132,13 +121,12 @@ function drawSentenceRow(line) {
   };
   field.addEventListener("input", show);
   const save = async () => {
-    const reply = await fetchJson(`${home}/sentences`, { relation: line.id, template: field.value });
-    put("sentence-state", reply.status === 200 ? "Saved: cards show it." : sentenceOf(reply));
-    if (reply.status === 200) refresh();
+    const body = { relation: line.id, template: field.value };
+    if (await send(`${home}/sentences`, body, "sentence-state", "Saved: cards show it.")) refresh();
   };
   field.addEventListener("change", save);
   show();
-  const use = line.template || !line.guesses.length ? [] : [button("Use it", () => {
+  const use = line.template || !line.guesses.length ? [] : [makeButton("Use it", () => {
     field.value = line.guesses[0];
     save();
   }, `Use the suggested sentence for ${line.name}`)];
@@ -149,17 +137,16 @@ function drawSentenceRow(line) {
 
 // Fields show what holds, unless somebody is in the middle of one.
 function showOptions(options, session) {
-  for (const radio of at("goals").querySelectorAll("input")) {
+  for (const radio of all("input", at("goals"))) {
     radio.checked = radio.value === options.goal;
     radio.disabled = Boolean(session) && !radio.checked;
   }
   at("goal-stays").hidden = !session;
-  for (const field of document.querySelectorAll("[data-option]")) {
-    const value = options[field.dataset.option];
+  for (const field of all("[data-option]")) {
+    const value = options[field.dataset.option ?? ""];
     if (field.type === "checkbox") field.checked = Boolean(value);
     else if (field !== document.activeElement) field.value = value ?? "";
   }
-  for (const choice of document.querySelectorAll("[data-goals]")) choice.hidden = !choice.dataset.goals.split(" ").includes(options.goal);
   if (options.store) at("from-store").open = true;
 }
 
@@ -179,12 +166,12 @@ export function startData() {
   const before = recall(at("main").dataset.name);
   asked = before.asked;
   put("file-state", before.refused.join("\n"));
-  at("goals").addEventListener("change", (event) => change({ goal: event.target.value }, "option-state"));
-  for (const field of document.querySelectorAll("[data-option]")) {
-    const place = field.form === at("store-form") ? "store-state" : "option-state";
+  at("goals").addEventListener("change", (event) => change({ goal: fieldOf(event).value }, "option-state"));
+  for (const field of all("[data-option]")) {
+    const place = field.form?.id === "store-form" ? "store-state" : "option-state";
     field.addEventListener("change", () => {
-      if (field.checkValidity()) change({ [field.dataset.option]: readField(field) }, place);
-      else put(place, `${field.labels[0].textContent.trim()}: ${field.validationMessage}`);
+      if (field.checkValidity()) change({ [field.dataset.option ?? ""]: readField(field) }, place);
+      else put(place, `${field.labels?.[0].textContent.trim()}: ${field.validationMessage}`);
     });
   }
   for (const form of [at("options"), at("store-form")]) form.addEventListener("submit", (event) => event.preventDefault());

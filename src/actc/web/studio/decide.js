@@ -1,9 +1,10 @@
+// @ts-check
 // What is decided: what a guarantee costs, every fact with its reasons, the owner's answers to single ones, pictures.
 // Slider, table, relations and pictures are views of one state; nothing moves unless whoever looks at it asks for that.
 
 import { directionOf, drawSentence, UNREAD } from "../card.js";
 import { drawBins, showCurve } from "../charts.js";
-import { at, count, element, fetchJson, interval, newKey, number, percent, put, redraw, sentenceOf, showWords } from "../draw.js";
+import { all, at, count, element, fetchJson, interval, makeButton, newKey, number, percent, press, pressed, put, redraw, send, sentenceOf, showWords } from "../draw.js";
 import { change, home, keep, kept, openTab, project, startRun } from "./state.js";
 
 const ROWS = 50;
@@ -24,13 +25,13 @@ let overview = null; // what each guarantee accepts, and the relations under the
 let asked = 0;
 let focused = null;  // the fact that has the keys
 let drawnAt = 0;
-let given = new Map(); // answers of this page, by fact
+const given = new Map(); // answers of this page, by fact
 let past = [];        // the same, in their order, for undo
 
 export function showDecide() {
   at("undecided").hidden = Boolean(project.session);
-  for (const part of at("decide").querySelectorAll(".with-session")) part.hidden = !project.session;
-  for (const part of at("decide").querySelectorAll(".with-table")) part.hidden = !project.decided;
+  for (const part of all(".with-session", at("decide"))) part.hidden = !project.session;
+  for (const part of all(".with-table", at("decide"))) part.hidden = !project.decided;
   if (!project.session) return;
   at("kinds").hidden = !isBoth();
   at("guarantee").disabled = project.state === "running";
@@ -60,8 +61,7 @@ function showNeeds() {
   at("needs-title").hidden = needs.length === 0;
   redraw("needs", [needs, session.answers], () => needs.map(([precision, answers]) => {
     if (answers === null) return element("li", {}, `${percent(precision)}: no number of cards is in sight yet; more answers may change that.`);
-    const button = element("button", { type: "button" }, `Ask ${count(answers, "more card", "more cards")}`);
-    button.addEventListener("click", () => change({ precision, budget: session.answers + answers }, "guarantee-state"));
+    const button = makeButton(`Ask ${count(answers, "more card", "more cards")}`, () => change({ precision, budget: session.answers + answers }, "guarantee-state"));
     return element("li", {}, element("span", {}, `${percent(precision)} needs about ${count(answers, "more card", "more cards")}.`), " ", button);
   }));
 }
@@ -121,17 +121,15 @@ function drawRow(row) {
 
 function drawWord(row, word) {
   const standing = given.get(keyOf(row)) ?? row.answer;
-  const button = element("button", { type: "button", class: word, "aria-pressed": String(standing === word), tabindex: "-1" }, ANSWERS[word]);
-  button.addEventListener("click", () => answer(row, word));
-  return button;
+  return makeButton(ANSWERS[word], () => answer(row, word), "", { class: word, "aria-pressed": String(standing === word), tabindex: "-1" });
 }
 
-const lineOf = (key) => [...at("rows").children].find((line) => line.dataset.fact === key);
+const lineOf = (key) => all("tr", at("rows")).find((line) => line.dataset.fact === key);
 
 // One row has the keys; Tab leads into it and to its buttons, arrows to others.
 function stand(key, focus) {
   focused = key;
-  for (const line of at("rows").children) {
+  for (const line of all("tr", at("rows"))) {
     const mine = line.dataset.fact === key;
     line.tabIndex = mine ? 0 : -1;
     for (const button of line.querySelectorAll("button")) button.tabIndex = mine ? 0 : -1;
@@ -151,7 +149,7 @@ async function answer(row, word) {
   given.set(keyOf(row), word);
   mark(row);
   past.push(last);
-  last.sent = send(row, word, last.key);
+  last.sent = store(row, word, last.key);
   if (!(await last.sent)) {
     past = past.filter((one) => one !== last);
     return restore(last);
@@ -165,17 +163,13 @@ async function answer(row, word) {
 async function undo() {
   const last = past.pop();
   if (!last || !(await last.sent)) return;
-  if (!(await send(last.row, "undo", last.key))) return past.push(last);
+  if (!(await store(last.row, "undo", last.key))) return past.push(last);
   restore(last);
   at("undo-answer").disabled = past.length === 0;
   put("word-state", `Taken back: ${spoken(last.row)}`);
 }
 
-async function send({ head, relation, tail }, word, key) {
-  const reply = await fetchJson(`${home}/answer`, { head, relation, tail, answer: word, key });
-  if (reply.status !== 200) put("word-state", sentenceOf(reply));
-  return reply.status === 200;
-}
+const store = ({ head, relation, tail }, word, key) => send(`${home}/answer`, { head, relation, tail, answer: word, key }, "word-state");
 
 function restore({ row, before }) {
   if (before === undefined || before === null) given.delete(keyOf(row));
@@ -241,8 +235,8 @@ function look(values, whole = false) {
 }
 
 function showFilters() {
-  for (const button of at("parts").children) button.setAttribute("aria-pressed", String(button.dataset.part === view.part));
-  for (const button of at("kinds").children) button.setAttribute("aria-pressed", String(button.dataset.of === view.of));
+  press("parts", (button) => button.dataset.part === view.part);
+  press("kinds", (button) => button.dataset.of === view.of);
   for (const name of ["search", "relation", "by"]) if (at(name) !== document.activeElement) at(name).value = view[name];
   for (const head of at("sorts").children) {
     const by = head.querySelector("button")?.dataset.by;
@@ -275,25 +269,29 @@ function calmly(act) {
 
 export function startDecide() {
   at("kinds").addEventListener("click", (event) => {
-    if (!event.target.dataset.of || event.target.dataset.of === view.of) return;
+    const of = pressed(event)?.dataset.of;
+    if (!of || of === view.of) return;
     [table, overview] = [null, null];
     at("rows").replaceChildren();
-    look({ ...START, search: "", of: event.target.dataset.of }, true);
+    look({ ...START, search: "", of }, true);
     showWords(words());
   });
-  at("parts").addEventListener("click", (event) => event.target.dataset.part && look({ part: event.target.dataset.part }));
+  at("parts").addEventListener("click", (event) => {
+    const part = pressed(event)?.dataset.part;
+    if (part) look({ part });
+  });
   at("search").addEventListener("input", calmly(() => look({})));
   for (const name of ["relation", "by"]) at(name).addEventListener("change", () => look({ [name]: at(name).value }));
   at("filters").addEventListener("submit", (event) => event.preventDefault());
   at("sorts").addEventListener("click", (event) => {
-    const by = event.target.closest("button")?.dataset.by;
+    const by = pressed(event)?.dataset.by;
     if (by) look({ sort: by, down: String(view.sort === by ? view.down !== "true" : by === "probability") });
   });
   at("page-before").addEventListener("click", () => turn(-1));
   at("page-next").addEventListener("click", () => turn(1));
   at("undo-answer").addEventListener("click", undo);
   at("refresh").addEventListener("click", () => look({ level: "", page: view.page }, true));
-  at("rows").addEventListener("focusin", (event) => stand(event.target.closest("tr").dataset.fact, false));
+  at("rows").addEventListener("focusin", (event) => stand(pressed(event, "tr")?.dataset.fact, false));
   at("rows").addEventListener("keydown", (event) => {
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
     const word = KEYS[event.key.toLowerCase()];
@@ -315,7 +313,6 @@ export function startDecide() {
   });
   at("guarantee").addEventListener("click", async () => {
     if (overview && !(await change({ precision: chosenLevel() || null }, "guarantee-state"))) return;
-    const reply = await startRun("decide", {}, "guarantee-state");
-    if (reply.status === 200) openTab("run", true);
+    if (await startRun("decide", {}, "guarantee-state")) openTab("run", true);
   });
 }

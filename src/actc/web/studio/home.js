@@ -1,13 +1,13 @@
+// @ts-check
 // The projects, and a new one: from a title, from files that are dropped, or from the packaged graph.
 
-import { at, count, element, fetchJson, letClose, number, put, redraw, repeat, sentenceOf } from "../draw.js";
+import { at, count, element, fetchJson, letClose, makeButton, number, put, redraw, repeat, send } from "../draw.js";
 import { remember, sendFiles, takeDrops } from "./upload.js";
 
 async function refresh() {
-  const reply = await fetchJson("api/studio");
-  put("state", reply.status === 200 ? "" : sentenceOf(reply));
-  if (reply.status !== 200) return;
-  const { projects, folder, version } = reply.content;
+  const studio = await send("api/studio", undefined, "state");
+  if (!studio) return;
+  const { projects, folder, version } = studio;
   put("about", `actc ${version} · ${folder}`);
   at("none").hidden = projects.length > 0;
   redraw("projects", projects, () => projects.map(drawProject));
@@ -27,23 +27,20 @@ function drawProject(one) {
 }
 
 function drawDelete(one) {
-  const button = element("button", { type: "button", "aria-label": `Delete: ${one.title}` }, "Delete");
-  button.addEventListener("click", () => {
+  return makeButton("Delete", () => {
     put("ask-title", `Delete “${one.title}” for good?`);
     put("ask-more", `Its files${one.answers ? `, ${count(one.answers, "answer", "answers")}` : ""} and decisions are deleted, and its people’s links stop working. Nobody can bring them back.`);
     put("ask-state", "");
     agreed = `api/projects/${encodeURIComponent(one.name)}`;
     at("ask").showModal();
-  });
-  return button;
+  }, `Delete: ${one.title}`);
 }
 
 let agreed = null; // what happens if the answer is yes
 
 letClose(at("ask"));
 at("ask-yes").addEventListener("click", async () => {
-  const reply = await fetchJson(agreed, {}, "DELETE");
-  if (reply.status !== 200) return put("ask-state", sentenceOf(reply));
+  if (!(await send(agreed, {}, "ask-state", "", "DELETE"))) return;
   at("ask").close();
   put("deleted", "The project is deleted.");
   await refresh();
@@ -51,10 +48,9 @@ at("ask-yes").addEventListener("click", async () => {
 
 // Make a project, put files into it, and go there; that page says what was not taken.
 async function make(title, files = [], sample = false) {
-  put("made", "");
-  const reply = await fetchJson("api/projects", { title, sample });
-  if (reply.status !== 200) return put("made", sentenceOf(reply));
-  const { name } = reply.content;
+  const made = await send("api/projects", { title, sample }, "made");
+  if (!made) return;
+  const { name } = made;
   const sent = await sendFiles(`api/projects/${name}`, files, at("uploads"));
   if (sent.roles.includes("scores")) await fetchJson(`api/projects/${name}`, { goal: "decide" });
   remember(name, sent);

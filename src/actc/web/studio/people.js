@@ -1,6 +1,7 @@
+// @ts-check
 // Who judges: links that other machines reach, how far the cards are, the end of it, and an audit.
 
-import { at, copyText, element, fetchJson, number, percent, put, redraw, sentenceOf, showShare, showWords } from "../draw.js";
+import { all, at, copyText, element, fetchJson, makeButton, number, percent, put, redraw, send, sentenceOf, showShare, showWords } from "../draw.js";
 import { change, home, project, refresh } from "./state.js";
 
 let read = null; // after how many answers the list of people was read
@@ -8,7 +9,7 @@ let read = null; // after how many answers the list of people was read
 export function showPeople(project) {
   const { session } = project;
   at("no-session").hidden = Boolean(session);
-  for (const part of at("people").querySelectorAll(".with-session")) part.hidden = !session;
+  for (const part of all(".with-session", at("people"))) part.hidden = !session;
   if (!session) return;
   put("answers", number(session.answers));
   put("answers-of", `${session.answers > session.budget ? `cards judged, ${number(session.budget)} planned` : `of ${number(session.budget)} cards judged`}${session.unsure ? `, ${number(session.unsure)} not sure` : ""}`);
@@ -40,16 +41,10 @@ function drawPerson(one) {
     return line;
   }
   const address = one.address ?? location.origin + one.link;
-  const copy = element("button", { type: "button", "aria-label": `Copy link of ${one.name}` }, "Copy link");
-  copy.addEventListener("click", async () => {
-    put("added", (await copyText(address, copy)) ? `The link of ${one.name} is copied.` : `${one.name}: ${address}`);
-  });
-  line.append(copy);
-  if (one.qr) {
-    const show = element("button", { type: "button", "aria-label": `QR code of ${one.name}`, "aria-haspopup": "dialog" }, "QR code");
-    show.addEventListener("click", () => showCode(one, address));
-    line.append(show);
-  }
+  line.append(makeButton("Copy link", async (button) => {
+    put("added", (await copyText(address, button)) ? `The link of ${one.name} is copied.` : `${one.name}: ${address}`);
+  }, `Copy link of ${one.name}`));
+  if (one.qr) line.append(makeButton("QR code", () => showCode(one, address), `QR code of ${one.name}`, { "aria-haspopup": "dialog" }));
   return line;
 }
 
@@ -80,7 +75,7 @@ function showAudit(project) {
   put("need", at("need").dataset.message ?? describeNeeds(project));
   const known = needs?.find((one) => one.target === Number(at("target").value) / 100)?.answers;
   if (known && !at("count-audit").dataset.touched) at("count-audit").value = String(known);
-  at("audit").querySelector("button").disabled = !project.accepted;
+  at("begin-audit").disabled = !project.accepted;
   at("audit-links").hidden = !audit;
   if (!audit) return;
   at("audit-judge").href = audit.judge;
@@ -91,15 +86,14 @@ function showAudit(project) {
 export function startPeople() {
   at("add").addEventListener("submit", async (event) => {
     event.preventDefault();
-    const reply = await fetchJson(`${home}/people`, { name: at("person").value });
-    put("added", reply.status === 200 ? `${reply.content.name}: ${reply.content.address ?? location.origin + reply.content.link}` : sentenceOf(reply));
-    if (reply.status === 200) at("person").value = "";
+    const made = await send(`${home}/people`, { name: at("person").value }, "added");
+    if (made) put("added", `${made.name}: ${made.address ?? location.origin + made.link}`);
+    if (made) at("person").value = "";
     read = null;
     refresh();
   });
   at("finish").addEventListener("click", async () => {
-    const reply = await fetchJson(`${home}/finish`, { finished: !project.session.paused });
-    if (reply.status !== 200) put("finish-state", sentenceOf(reply));
+    await send(`${home}/finish`, { finished: !project.session.paused }, "finish-state");
     refresh();
   });
   at("more").addEventListener("click", () => change({ budget: project.session.budget + 50 }, "finish-state"));

@@ -1,6 +1,7 @@
+// @ts-check
 // The page of a project: where it stands, what to do next, and its tabs.
 
-import { at, copyText, count, letClose, number, put, repeat } from "../draw.js";
+import { all, at, copyText, count, letClose, number, pressed, put, repeat } from "../draw.js";
 import { showData, startData } from "./data.js";
 import { showDecide, startDecide } from "./decide.js";
 import { showPeople, startPeople } from "./people.js";
@@ -11,7 +12,7 @@ import { showTake, startTake } from "./take.js";
 const SHOW = { data: showData, run: showRuns, people: showPeople, decide: showDecide, take: showTake };
 
 function draw() {
-  const { next, session, words } = project;
+  const { next, options, session, words } = project;
   put("title", project.title);
   document.title = `${project.title} · actc`;
   put("chip", words.state);
@@ -26,19 +27,20 @@ function draw() {
   put("next-go", next.button);
   at("guarantee").classList.toggle("go", next.what === "decide");
   for (const place of ["commands", "take-commands"]) put(place, project.commands.join("\n"));
+  for (const part of all("[data-goals]")) part.hidden = !part.dataset.goals?.split(" ").includes(options.goal);
   SHOW[tab](project);
 }
 
 at("next-go").addEventListener("click", async () => {
   const { next, session } = project;
-  if (next.what === "judge" && session) return window.open(session.judge, "_blank", "noopener");
+  if (next.what === "judge" && session) return open(session.judge, "_blank", "noopener");
   if (next.what === "go") await startRun("go");
   openTab(next.tab, true);
 });
 
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-copy]");
-  if (button) copyText(at(button.dataset.copy).textContent, button);
+  const button = pressed(event, "[data-copy]");
+  if (button?.dataset.copy) copyText(at(button.dataset.copy).textContent, button);
 });
 
 letClose(at("qr"));

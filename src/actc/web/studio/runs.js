@@ -1,6 +1,7 @@
+// @ts-check
 // What runs, how far it is, what came of it, and how to end it or let it go on.
 
-import { at, drawProgress, element, fetchJson, number, put, redraw, sentenceOf } from "../draw.js";
+import { all, at, drawProgress, element, makeButton, number, put, redraw, send } from "../draw.js";
 import { home, openTab, refresh, startRun } from "./state.js";
 
 const WHAT = { go: "Prepare the cards", decide: "Decide", publish: "Publish", withdraw: "Withdraw" };
@@ -43,7 +44,7 @@ function drawRun(run) {
   if (["waiting", "running"].includes(run.state)) line.append(drawAct(run, "cancel", "Cancel"));
   if (["failed", "cancelled", "interrupted"].includes(run.state)) line.append(drawAct(run, "again", run.state === "failed" ? "Try again" : "Go on"));
   const stages = run.stages.map((stage, i) => drawStage(stage, run.state === "running" && i === run.stages.length - 1));
-  const open = run.state === "failed" || (at("runs").querySelector(`details[data-run="${run.id}"]`)?.open ?? false);
+  const open = run.state === "failed" || (all(`details[data-run="${run.id}"]`)[0]?.open ?? false);
   const log = element("details", { "data-run": String(run.id), ...(open ? { open: "open" } : {}) },
     element("summary", {}, "Log and command"),
     element("pre", { class: "log", tabindex: "0", role: "log", "aria-label": `Log of run ${run.id}` }, (run.log.length ? run.log : [run.command]).join("\n")));
@@ -57,13 +58,7 @@ function drawStage(stage, living) {
 }
 
 function drawAct(run, what, words) {
-  const button = element("button", { type: "button", "aria-label": `${words}: ${WHAT[run.what]}` }, words);
-  button.addEventListener("click", async () => {
-    const reply = await fetchJson(`${home}/runs/${run.id}/${what}`, {});
-    put("run-state", reply.status === 200 ? "" : sentenceOf(reply));
-    refresh();
-  });
-  return button;
+  return makeButton(words, () => send(`${home}/runs/${run.id}/${what}`, {}, "run-state").then(refresh), `${words}: ${WHAT[run.what]}`);
 }
 
 export function startRuns() {

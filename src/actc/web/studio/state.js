@@ -1,44 +1,38 @@
+// @ts-check
 // What all parts of a project's page know: the project as the server has it, and the tab that is open.
 
-import { at, fetchJson, put, sentenceOf } from "../draw.js";
+import { at, pressed, send } from "../draw.js";
 
 const TABS = ["data", "run", "people", "decide", "take"];
-export const home = `../api/projects/${encodeURIComponent(at("main").dataset.name)}`;
+export const home = `../api/projects/${encodeURIComponent(at("main").dataset.name ?? "")}`;
+/** @type {any} What describe.py makes of a project; null before the server has answered. */
 export let project = null;
 export let tab = "";
-let drawAll = () => {};
+let draw = () => {};
 
-export function start(draw) {
-  drawAll = draw;
+export function start(drawProject) {
+  draw = () => project && drawProject();
   showAddress();
 }
 
-function draw() {
-  if (project) drawAll();
-}
-
 export async function refresh() {
-  const reply = await fetchJson(home);
-  put("state", reply.status === 200 ? "" : sentenceOf(reply));
-  if (reply.status === 200) project = reply.content;
+  project = (await send(home, undefined, "state")) ?? project;
   draw();
 }
 
 // Change what holds for the project; the reply is the project as it is now.
 export async function change(values, place) {
-  const reply = await fetchJson(home, values);
-  put(place, reply.status === 200 ? "Saved." : sentenceOf(reply));
-  if (reply.status === 200) project = reply.content;
+  const changed = await send(home, values, place, "Saved.");
+  project = changed ?? project;
   draw();
-  return reply.status === 200;
+  return changed !== null;
 }
 
-// Start what a button asks for; a place says why it was refused.
+// Start what a button asks for, and return the run; null where it was refused, and a place says why.
 export async function startRun(what, more = {}, place = "run-state") {
-  const reply = await fetchJson(`${home}/runs`, { what, ...more });
-  put(place, reply.status === 200 ? "" : sentenceOf(reply));
+  const run = await send(`${home}/runs`, { what, ...more }, place);
   await refresh();
-  return reply;
+  return run;
 }
 
 // The address keeps the tab, and what a tab wants to be kept: #decide?part=rejected.
@@ -70,16 +64,15 @@ function showAddress() {
   openTab(location.hash.slice(1).split("?")[0]);
 }
 
-const list = document.querySelector("[role=tablist]");
-list.addEventListener("click", (event) => {
-  const button = event.target.closest("[role=tab]");
+at("tabs").addEventListener("click", (event) => {
+  const button = pressed(event);
   if (button) openTab(button.id.slice(4));
 });
-list.addEventListener("keydown", (event) => {
+at("tabs").addEventListener("keydown", (event) => {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   const ends = { Home: TABS[0], End: TABS.at(-1) }[event.key];
   if (!step && !ends) return;
   event.preventDefault();
   openTab(ends ?? TABS[(TABS.indexOf(tab) + step + TABS.length) % TABS.length], true);
 });
-window.addEventListener("popstate", showAddress);
+addEventListener("popstate", showAddress);

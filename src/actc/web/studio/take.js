@@ -1,3 +1,4 @@
+// @ts-check
 // What comes out: files in every format, and publishing into a store, always looked at before it is written.
 
 import { at, download, element, fetchJson, put, redraw } from "../draw.js";
@@ -12,7 +13,6 @@ let waits = null; // the run whose end is waited for
 export function showTake(project) {
   const state = JSON.stringify([project.accepted, project.runs.length, project.runs.at(-1)?.state]);
   if (state !== seen) readTakes(state);
-  for (const part of at("take").querySelectorAll("[data-goals]")) part.hidden = !part.dataset.goals.split(" ").includes(project.options.goal);
   fill(project);
   follow(project);
 }
@@ -79,9 +79,9 @@ async function act(what, write) {
   if (!at("publish").reportValidity()) return;
   put("publish-state", "");
   const where = target();
-  const reply = await startRun(what, { ...where, write }, "publish-state");
-  if (reply.status !== 200) return;
-  waits = { id: reply.content.id, what, write, target: JSON.stringify(where) };
+  const run = await startRun(what, { ...where, write }, "publish-state");
+  if (!run) return;
+  waits = { id: run.id, what, write, target: JSON.stringify(where) };
   follow(project);
 }
 

@@ -1,3 +1,4 @@
+// @ts-check
 // Files go to the server as they are, one after the other, each with a bar that says how far it is.
 
 import { drawProgress, element, sentenceOf, showShare } from "../draw.js";
@@ -17,6 +18,7 @@ function sendFile(address, file, onProgress) {
 
 // Send files into a project; returns the roles they got, why some were refused, and whose role another file has.
 export async function sendFiles(project, files, list) {
+  /** @type {{roles: string[], refused: string[], asked: any[]}} */
   const sent = { roles: [], refused: [], asked: [] };
   for (const file of files) {
     const bar = drawProgress(`Upload of ${file.name}`);
