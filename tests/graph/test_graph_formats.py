@@ -18,6 +18,7 @@ from actc.graph.formats import FORMATS, read_extras, read_graph, write_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import (
     IRI,
+    LITERAL,
     entity_name,
     entity_term,
     escape,
@@ -122,6 +123,7 @@ def test_rdf_comes_back_term_for_term(file, triples, tmp_path):
 @given(triples=st.lists(st.tuples(tricky_names, tricky_names, tricky_names), min_size=1, max_size=4))
 def test_names_come_back_whatever_they_are_made_of(file, triples, tmp_path):
     assume(not any(name.startswith((BASE, "_:")) for triple in triples for name in triple))
+    assume(not any(re.fullmatch(LITERAL, head) for head, _, _ in triples))
     write_graph(tmp_path / file, Graph.from_columns(*zip(*triples, strict=True)), base=BASE)
     assert triples_of(read_graph(tmp_path / file, base=BASE)) == set(triples)
 
@@ -160,8 +162,11 @@ def test_a_name_in_quotation_marks_is_a_literal_only_where_one_can_stand(file, t
     graph = Graph.from_columns(['"Heroes"', "a"], ["by", "likes"], ["Bowie", '"Heroes"'])
     write_graph(tmp_path / file, graph, base=BASE)
     again = read_graph(tmp_path / file, base=BASE)
-    assert triples_of(again) == triples_of(graph)
+    heroes = f"{BASE}%22Heroes%22"
+    assert triples_of(again) == {(heroes, "by", "Bowie"), ("a", "likes", heroes)}
     assert len(without_literals(again)) == 2
+    write_graph(tmp_path / f"again-{file}", again, base=BASE)
+    assert triples_of(read_graph(tmp_path / f"again-{file}", base=BASE)) == triples_of(again)
     both = f'<{BASE}%22x%22> <{BASE}r> "x" .\n'
     again = read_graph(write(tmp_path / file, both), base=BASE)
     assert triples_of(again) == {(f"{BASE}%22x%22", "r", '"x"')}
@@ -215,12 +220,7 @@ def test_lines_out_of_the_ordinary_mean_the_same(tmp_path):
         ("g.tsv", "head\trelation\ttail\na\tr\tb\na\t\tb\n", "line 3: there is nothing in column relation"),
         ("g.tsv", "a\tr\tb\na\tr\n", "line 2: 2 columns were found"),
         ("g.tsv", "a\tr\n", "line 1: 2 columns were found, but 3 are needed"),
-        ("g.qs", "Q1\tP31\tQ5\n\n-Q1\tP31\tQ5\n", "line 3: -Q1 removes a statement"),
-        ("g.qs", "CREATE\n", "line 1: CREATE makes an item that has no id yet"),
-        ("g.qs", "P31|P31|Q5", "line 1: 'P31' is not the id of an item"),
-        ("g.qs", "Q1|P31", "line 1: 2 of 3 parts were found"),
-        ("g.qs", "Q1|is|Q5", "line 1: 'is' is not the id of a property"),
-        ("g.qs", "Q1|P31|person", "line 1: 'person' is neither the id of an item nor a value"),
+        ("g.qs", "Q1\tP31\tQ5\n", "QuickStatements are written, not read"),
     ],
 )
 def test_bad_input_is_named_with_its_line(file, text, sentence, tmp_path):
@@ -230,7 +230,7 @@ def test_bad_input_is_named_with_its_line(file, text, sentence, tmp_path):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("file", ["g.tsv", "g.nt", "g.ttl", "g.qs"])
+@pytest.mark.parametrize("file", ["g.tsv", "g.nt", "g.ttl"])
 def test_text_that_is_not_utf8_is_refused(file, tmp_path):
     (tmp_path / file).write_bytes(b'<http://a> <http://b> "\xff" .\n' if file[2] in "nt" else b"a\tr\t\xff\n")
     with pytest.raises(FileError):
@@ -293,8 +293,8 @@ def test_quickstatements_refer_to_a_method_where_it_decided(extras, machine, tmp
     write_graph(tmp_path / "g.qs", graph, extras=extras)
     lines = (tmp_path / "g.qs").read_text().splitlines()
     assert [row for row, line in enumerate(lines) if line.endswith("\tS887\tQ2539")] == machine
+    assert [line.split("\t")[:3] for line in lines] == [[f"Q{number}", "P31", "Q5"] for number in (1, 2, 3)]
     assert all(line.endswith("\tP31\tQ5") for row, line in enumerate(lines) if row not in machine)
-    assert triples_of(read_graph(tmp_path / "g.qs")) == triples_of(graph)
 
 
 def test_quickstatements_say_when_a_method_decided(tmp_path):
@@ -306,27 +306,8 @@ def test_quickstatements_say_when_a_method_decided(tmp_path):
         "Q2\tP31\tQ5\tS887\tQ2539",
         "Q3\tP31\tQ5",
     ]
-    assert read_graph(tmp_path / "g.qs").notes == ("The qualifiers and references of 2 statements are left out.",)
     with pytest.raises(TableError, match="'yesterday'"):
         write_graph(tmp_path / "g.qs", graph, extras={"method": ["pooled"] * 3, "date": ["yesterday"] * 3})
-
-
-def test_quickstatements_are_read_with_bars_and_comments_and_values_are_counted(tmp_path):
-    text = (
-        'Q1|P31|Q5 /* a comment */\r\nQ2\tP31\tQ5\n/* alone */\nQ1|P18|"a /* b */ | c"\nQ1|P1|en:"x"\nQ1|Len|"One"\n'
-        "Q1|P569|+1967-01-17T00:00:00Z/11\nQ1|P2048|10U11573\nQ1|P625|@43.2/-2.1\nQ1|P40|novalue||Q3|P31|Q5|P1|Q2\n"
-    )
-    graph = read_graph(write(tmp_path / "g.qs", text))
-    assert triples_of(graph) == {("Q1", "P31", "Q5"), ("Q2", "P31", "Q5"), ("Q3", "P31", "Q5")}
-    assert graph.notes == (
-        "1 lines that give a date are left out.",
-        "1 lines that give a label, description, alias or page are left out.",
-        "1 lines that give a place are left out.",
-        "1 lines that give a quantity are left out.",
-        "2 lines that give a string are left out.",
-        "1 lines that give no value or an unknown one are left out.",
-        "The qualifiers and references of 1 statements are left out.",
-    )
 
 
 def test_quickstatements_refuse_names_that_wikidata_does_not_know(tmp_path):

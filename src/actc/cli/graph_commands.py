@@ -34,12 +34,12 @@ def takes_graph(command: Callable[..., Any], required: bool = True) -> Callable[
 
     @wraps(command)
     def run(graph: str | None, graphs: tuple[str, ...], key_from: str | None, out: Path, **options: Any) -> Any:
-        from actc.graph.client import Store, is_store, refuse_store_options
+        from actc.graph.client import StoreAddress, is_store, refuse_store_options
 
         if graph is not None and is_store(graph):
             named = [word for iri in graphs for word in ("--graph", iri)]
             options["store"] = (graph, *named, *(["--key-from", key_from] if key_from else []))  # for what to do next
-            with _fetch(Store.of(graph, key_from), graphs, out) as path:
+            with _fetch(StoreAddress.of(graph, key_from), graphs, out) as path:
                 return command(graph=path, out=out, **options)
         refuse_store_options(graph or "no graph", graphs, key_from)
         return command(graph=None if graph is None else Path(graph), out=out, **options)

@@ -1,7 +1,7 @@
-"""One client of SPARQL servers: queries and updates, tried again where that may help.
+"""A client of SPARQL servers: queries and updates, repeated where that may help.
 
-Nothing in a reply is trusted. Every reply has a deadline for the whole of it. Nobody is followed elsewhere:
-passwords would go along.
+Nothing in a reply is trusted. Every reply has a deadline for the whole of it. Redirects are not followed: passwords
+would go along.
 """
 
 from __future__ import annotations
@@ -21,6 +21,17 @@ from urllib.parse import urlsplit
 from actc.errors import OptionError, StoreError, needing
 
 SPARQL = "sparql:"
+MOST_BYTES = 1 << 26
+"""Of a reply that is read into memory: a table of counts, an error."""
+PATIENCE = 300.0
+"""Seconds for a reply, before any row of it."""
+ROWS_A_SECOND = 500
+"""A server that sends rows more slowly is not waited for."""
+TRIES, FIRST_WAIT = 4, 0.5
+"""How often a request is made at most; seconds before the second time, doubled each time."""
+N_TRIPLES = "application/n-triples"
+Row = dict[str, str]
+Result = TypeVar("Result")
 
 
 def is_store(text: str) -> bool:
@@ -29,21 +40,21 @@ def is_store(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Store:
-    """A store, and who asks it."""
+class StoreAddress:
+    """The address of a store and the secret that is sent to it."""
 
-    place: str  # its address without ``sparql:``
+    url: str  # without ``sparql:``
     key: str = field(default="", repr=False)  # a bearer token; empty for none
-    # user, password: sent when the server asks for them, by digest where it can; empty for none
+    # user, password: sent when the server wants them, by digest where it can; empty for none
     user: str = field(default="", repr=False)
     password: str = field(default="", repr=False)
 
     @classmethod
-    def of(cls, text: str, key_from: str | None = None) -> Store:
-        """Read an address, and the environment variable that holds a bearer token, or user:password."""
-        place = text.removeprefix(SPARQL)
+    def of(cls, text: str, key_from: str | None = None) -> StoreAddress:
+        """Read an address, and the environment variable that contains a bearer token, or user:password."""
+        url = text.removeprefix(SPARQL)
         try:
-            parts = urlsplit(place)
+            parts = urlsplit(url)
         except ValueError:  # a bracket that is not closed
             parts = urlsplit("")
         if "@" in parts.netloc:
@@ -51,15 +62,15 @@ class Store:
         if not is_store(text) or parts.scheme not in ("http", "https") or not parts.hostname:
             raise OptionError(f"{text!r} is no address of a store such as sparql:http://host/query.")
         user, colon, password = read_variable("--key-from", key_from).partition(":")  # a token has no colon
-        return cls(place, "", user, password) if colon else cls(place, user)
+        return cls(url, "", user, password) if colon else cls(url, user)
 
     def __str__(self) -> str:
         """Return the address, as it was given."""
-        return f"{SPARQL}{self.place}"
+        return f"{SPARQL}{self.url}"
 
-    def with_secrets_of(self, other: Store) -> Store:
-        """Return the same place for the one who asks another; not if it is another host's, or on another port."""
-        if urlsplit(self.place)[:2] != urlsplit(other.place)[:2]:
+    def with_secrets_of(self, other: StoreAddress) -> StoreAddress:
+        """Return the address with another's secret; without it if the host or the port is another."""
+        if urlsplit(self.url)[:2] != urlsplit(other.url)[:2]:
             return self
         return replace(self, key=other.key, user=other.user, password=other.password)
 
@@ -75,42 +86,28 @@ def refuse_store_options(graph: str | Path, graphs: Sequence[str], key_from: str
 
 
 def read_variable(option: str, name: str | None) -> str:
-    """Return what an environment variable holds; empty without a name."""
+    """Return the value of an environment variable; empty without a name."""
     if name is None:
         return ""
     value = os.environ.get(name, "").strip()
     if not value:
         raise OptionError(f"{option}: the environment variable {name} is not set, or empty.")
     if not value.isascii() or not value.isprintable():
-        raise OptionError(f"{option}: what the environment variable {name} holds cannot be sent: it is no plain ASCII.")
+        raise OptionError(f"{option}: the value of the environment variable {name} cannot be sent: it is not ASCII.")
     return value
 
 
-MOST_BYTES = 1 << 26
-"""Of a reply that is read into memory: a table of counts, an error."""
-PATIENCE = 300.0
-"""Seconds for a reply, before any row of it."""
-ROWS_A_SECOND = 500
-"""A server that sends rows more slowly is not waited for."""
-TRIES, FIRST_WAIT = 4, 0.5
-"""How often a request is made at most; seconds before the second time, doubled each time."""
-N_TRIPLES = "application/n-triples"
-ASK_WHO = "name a variable with --key-from"
-Row = dict[str, str]
-Result = TypeVar("Result")
-
-
-class RequestError(Exception):
-    """A request that failed, and may be made again."""
+class TransientError(Exception):
+    """A request failed, and may succeed when it is repeated."""
 
 
 class SparqlClient:
     """A connection to a server."""
 
-    def __init__(self, store: Store, wait: float = FIRST_WAIT) -> None:
+    def __init__(self, store: StoreAddress) -> None:
         with needing("Asking a store", "httpx", "store"):
             import httpx
-        self.store, self.wait = store, wait
+        self.store = store
         self._http = self._open()
         self._errors = (httpx.HTTPError, httpx.InvalidURL, RuntimeError, OSError, ValueError)
 
@@ -130,82 +127,89 @@ class SparqlClient:
 
     def select(self, query: str) -> list[Row]:
         """Return the rows of a query: the text of each variable that is bound."""
-        return self._again(lambda: self._select(query))
-
-    def ask(self, query: str) -> bool:
-        """Return the result of an ASK query."""
-        return bool(self._again(lambda: self._json(query)).get("boolean"))
+        return self.repeat(lambda: self._select(query))
 
     def update(self, text: str) -> None:
         """Have the server carry out an update; twice must do the same as once."""
-        self._again(lambda: self._update(text))
+
+        def send() -> None:
+            with self._open_reply({"update": text}, "*/*", PATIENCE) as response:
+                for _ in response.iter_bytes():
+                    pass
+
+        self.repeat(send)
 
     @contextmanager
-    def read_triples(self, rows: int, query: str = "", address: str = "") -> Iterator[Iterator[bytes]]:
-        """Give N-Triples in blocks of bytes; a ``RequestError`` where they break off."""
+    def read_triples(self, rows: int, query: str = "", url: str = "") -> Iterator[Iterator[bytes]]:
+        """Give N-Triples in blocks of bytes; a ``TransientError`` where they break off."""
         form = {"query": query} if query else None
-        with self._sent(form, f"{N_TRIPLES}, text/plain;q=0.1", PATIENCE + rows / ROWS_A_SECOND, address) as found:
-            kind = found.headers.get("content-type", "").partition(";")[0].strip().lower()
+        seconds = PATIENCE + rows / ROWS_A_SECOND
+        with self._open_reply(form, f"{N_TRIPLES}, text/plain;q=0.1", seconds, url) as response:
+            kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind not in (N_TRIPLES, "text/plain"):
                 shown = self.store.quote_reply(kind or "no format")
                 raise StoreError(f"{self.store} answers in {shown}, where N-Triples are needed.")
-            yield found.iter_bytes()
+            yield response.iter_bytes()
+
+    def repeat(self, request: Callable[[], Result], advice: str = "") -> Result:
+        """Make a request until it succeeds, a few times at most; the last failure is an error with an advice."""
+        for attempt in range(TRIES):
+            try:
+                return request()
+            except TransientError as error:
+                if attempt + 1 == TRIES:
+                    reason = f"{str(error).rstrip('.')}{advice and f'; {advice}'}"
+                    raise StoreError(f"{self.store} cannot be used: {reason}.") from None
+                self.pause(attempt)
+        raise AssertionError("unreachable")
+
+    def pause(self, attempt: int) -> None:
+        """Wait before a request is repeated."""
+        time.sleep(FIRST_WAIT * 2**attempt)
 
     def _select(self, query: str) -> list[Row]:
-        try:
-            rows = self._json(query)["results"]["bindings"]
-            return [{name: str(term["value"]) for name, term in row.items()} for row in rows]
-        except (KeyError, TypeError, AttributeError):
-            raise StoreError(f"{self.store}: the answer is no table of SPARQL results.") from None
-
-    def _json(self, query: str) -> dict[str, Any]:
         content = bytearray()
-        with self._sent({"query": query}, "application/sparql-results+json", PATIENCE) as found:
-            for part in found.iter_bytes():
+        with self._open_reply({"query": query}, "application/sparql-results+json", PATIENCE) as response:
+            for part in response.iter_bytes():
                 content += part
                 if len(content) > MOST_BYTES:
                     raise StoreError(f"{self.store}: the answer is longer than any table of counts.")
         try:
-            table = json.loads(content)
+            rows = json.loads(content)["results"]["bindings"]
+            return [{name: str(term["value"]) for name, term in row.items()} for row in rows]
+        except (KeyError, TypeError, AttributeError):
+            raise StoreError(f"{self.store}: the answer is no table of SPARQL results.") from None
         except (ValueError, RecursionError):
-            raise RequestError("the answer is no JSON, or was cut off") from None
-        if not isinstance(table, dict):
-            raise StoreError(f"{self.store}: the answer is no table of SPARQL results.")
-        return table
-
-    def _update(self, text: str) -> None:
-        with self._sent({"update": text}, "*/*", PATIENCE) as found:
-            for _ in found.iter_bytes():
-                pass
+            raise TransientError("the answer is no JSON, or was cut off") from None
 
     @contextmanager
-    def _sent(self, form: dict[str, str] | None, accept: str, seconds: float, address: str = "") -> Iterator[Any]:
-        """Send a form to the store, or get what is at an address of it; again with the password, where it asks for one.
+    def _open_reply(self, form: dict[str, str] | None, accept: str, seconds: float, url: str = "") -> Iterator[Any]:
+        """Post a form to the store, or get a URL of it; once more with the password, where the server wants one.
 
-        When its time is over the connections are closed: who sends a byte now and then never exceeds a time-out of
-        reading, and may never come to the end of the headers.
+        When its time is over the connections are closed: a server that sends a byte now and then never exceeds a
+        time-out of reading, and may never come to the end of the headers.
         """
         if self._http.is_closed:
             self._http = self._open()
         end = threading.Timer(seconds, self._http.close)
         end.daemon = True
         end.start()
-        request = {"method": "POST" if form else "GET", "url": address or self.store.place}
+        request = {"method": "POST" if form else "GET", "url": url or self.store.url, "data": form}
         try:
-            with self._http.stream(**request, data=form, headers={"Accept": accept}) as found:
-                if found.status_code != 401 or self._http.auth is not None or not self.store.user:
-                    self._refuse(found)
-                    yield found
+            with self._http.stream(**request, headers={"Accept": accept}) as response:
+                if response.status_code != 401 or self._http.auth is not None or not self.store.user:
+                    self._refuse(response)
+                    yield response
                     return
-                self._log_in(found.headers.get("www-authenticate", ""))
-            with self._http.stream(**request, data=form, headers={"Accept": accept}) as found:
-                self._refuse(found)
-                yield found
+                self._log_in(response.headers.get("www-authenticate", ""))
+            with self._http.stream(**request, headers={"Accept": accept}) as response:
+                self._refuse(response)
+                yield response
         except StoreError:
             raise
         except self._errors as error:
             reason = self.store.quote_reply(str(error)) or type(error).__name__
-            raise RequestError("the answer comes too slowly" if self._http.is_closed else reason) from None
+            raise TransientError("the answer comes too slowly" if self._http.is_closed else reason) from None
         finally:
             end.cancel()
 
@@ -215,44 +219,29 @@ class SparqlClient:
         kind = httpx.DigestAuth if challenge.lower().startswith("digest") else httpx.BasicAuth
         self._http.auth = kind(self.store.user, self.store.password)
 
-    def _refuse(self, found: Any) -> None:
-        """Raise what a status means: try again, or an error of the store's."""
-        code = found.status_code
+    def _refuse(self, response: Any) -> None:
+        """Raise the meaning of a status: repeat the request, or an error of the store's."""
+        code = response.status_code
         if 200 <= code < 300:
             return
         if 300 <= code < 400:
             raise StoreError(f"{self.store} sends requests elsewhere ({code}); give that address.")
         if code in (401, 403):
-            given = "the key" if self.store.key else "the user and the password" if self.store.user else ""
-            what = f"{given} that it was given will not do" if given else ASK_WHO
+            secret = "the key" if self.store.key else "the user and the password" if self.store.user else ""
+            what = f"it does not accept {secret}" if secret else "name a variable with --key-from"
             raise StoreError(f"{self.store} refuses ({code}); {what}.")
-        text = " ".join(next(found.iter_bytes(2000), b"").decode("utf-8", "replace").split())[:200]
+        text = " ".join(next(response.iter_bytes(2000), b"").decode("utf-8", "replace").split())[:200]
         reason = self.store.quote_reply(text)
         if code in (408, 425, 429) or code >= 500:
-            raise RequestError(f"{code} {reason}".strip())
+            raise TransientError(f"{code} {reason}".strip())
         raise StoreError(f"{self.store} refuses the request ({code}): {reason or 'no reason given'}")
 
-    def _again(self, request: Callable[[], Result]) -> Result:
-        """Make a request until it succeeds, a few times at most."""
-        for attempt in range(TRIES):
-            try:
-                return request()
-            except RequestError as trouble:
-                if attempt + 1 == TRIES:
-                    raise StoreError(f"{self.store} cannot be used: {trouble}.".replace("..", ".")) from None
-                self.pause(attempt)
-        raise AssertionError("unreachable")
 
-    def pause(self, attempt: int) -> None:
-        """Wait before a request is made once more."""
-        time.sleep(self.wait * 2**attempt)
-
-
-def refuse_odd_iri(text: str, source: str | Store) -> str:
+def refuse_odd_iri(text: str, source: str | StoreAddress) -> str:
     """Return an IRI that may stand in a query; refuse anything else, whether an option or a store gave it."""
     from actc.graph.terms import IRI
 
     if not re.fullmatch(IRI, text):
         shown = repr(text[:200])
-        raise StoreError(f"{source}: {source.quote_reply(shown) if isinstance(source, Store) else shown} is no IRI.")
+        raise StoreError(f"{source}: {shown if isinstance(source, str) else source.quote_reply(shown)} is no IRI.")
     return text

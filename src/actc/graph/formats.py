@@ -6,6 +6,7 @@ beside its place and renames at the end.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,13 +18,12 @@ from actc.data.deliver import write_beside
 from actc.data.frames import IDS, read_frame
 from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import Triples
-from actc.errors import ActcError, FileError, OptionError
-from actc.graph import quickstatements
+from actc.errors import ActcError, FileError, OptionError, TableError
 from actc.graph.client import is_store, refuse_store_options
-from actc.graph.graph import Graph, read_provenance, read_table, write_table
+from actc.graph.graph import Graph, is_missing, read_provenance, read_table, write_table
 from actc.graph.rdf import read_ntriples, reader, write_ntriples, write_statements, writer
 from actc.graph.read_sparql import fetch_graph
-from actc.graph.terms import Base, Bases, as_bases
+from actc.graph.terms import Base, Bases, as_bases, write_lines
 
 Extras = Mapping[str, Any]
 
@@ -144,6 +144,45 @@ def as_table(path: Path, base: Base, folder: Path) -> Path:
     return table
 
 
+HEURISTIC = "Q2539"  # machine learning
+PEOPLE = ("person", "oracle")
+"""Who decides by knowing, not by a heuristic: a person, or a file in their place."""
+
+
+def write_quickstatements(path: Path, graph: Graph, base: Bases, extras: Extras) -> None:
+    """Write Wikidata QuickStatements (version 1), a statement a line.
+
+    A statement that a method decided gets the reference "based on heuristic" (P887), and "retrieved" (P813) if it has a
+    date; a statement of a person, or of the graph as it was, gets none.
+    """
+    for letter, names, kind in (
+        ("Q", graph.entity_names, "an item (Q…)"),
+        ("P", graph.relation_names, "a property (P…)"),
+    ):
+        wrong = next((name for name in names if not re.fullmatch(f"{letter}[1-9][0-9]*", name)), None)
+        if wrong is not None:
+            raise TableError(f"{wrong!r} is not the id of {kind}; QuickStatements takes Wikidata's ids only.")
+    nothing = [None] * len(graph)
+    columns = [list(column) for column in graph.columns().values()]
+    decided = (list(extras.get(name, nothing)) for name in ("method", "by", "date"))
+    rows = zip(*columns, *decided, strict=True)
+    write_lines(path, [f"{head}\t{relation}\t{tail}{_reference(*how)}\n" for head, relation, tail, *how in rows])
+
+
+def _reference(method: Any, by: Any, date: Any) -> str:
+    """Return the reference of a statement: none if a person decided it, or nobody."""
+    if by in PEOPLE or (is_missing(method) and by not in ("method", "judges")):
+        return ""
+    day = "" if is_missing(date) else str(date)[:10]
+    if day and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", day):
+        raise TableError(f"{str(date)!r} is no date (column date); write it as 2026-11-15.")
+    return f"\tS887\t{HEURISTIC}" + (f"\tS813\t+{day}T00:00:00Z/11" if day else "")
+
+
+def _refuse_quickstatements(path: Path, base: Bases) -> Graph:
+    raise FileError(f"{path}: QuickStatements are written, not read; give the graph as a table or as N-Triples.")
+
+
 def _table(summary: str, *suffixes: str) -> GraphFormat:
     return GraphFormat(summary, suffixes, read_table, write_table, carries=True)
 
@@ -152,8 +191,8 @@ FORMATS = {
     "quickstatements": GraphFormat(
         "Wikidata QuickStatements",
         (".qs", ".quickstatements"),
-        quickstatements.read,
-        quickstatements.write,
+        _refuse_quickstatements,
+        write_quickstatements,
         carries=True,
     ),
     "tsv": _table("Tab-separated triples", ".tsv", ".txt", ".tsv.gz"),

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from actc.data.files import TRIPLE, Layout, find_layout, open_reader, require, with_columns, write_triples
-from actc.data.triples import BoolArray, FloatArray, Triples, Vocabulary, encode_columns
+from actc.data.triples import FloatArray, Triples, Vocabulary, encode_columns
 from actc.errors import FileError
 
 
@@ -111,8 +111,6 @@ def _refuse_empty_cells(connection: Any, where: Callable[[int], str]) -> None:
 
 NUMBERS = ("score", "probability", "threshold")
 COLUMNS = (*NUMBERS, "method", "date", "by", "reasons")
-PEOPLE = ("person", "oracle")
-"""Who decides by knowing, not by a heuristic: a person, or a file that stands for one."""
 
 
 def read_provenance(path: Path, graph: Graph) -> dict[str, Any]:
@@ -149,16 +147,6 @@ def _numbers(layout: Layout, name: str, cells: Any) -> FloatArray:
         except ValueError:
             raise FileError(f"{layout.where(row)}: {cell!r} is not a number (column {name}).") from None
     return values
-
-
-def made_by_method(extras: Mapping[str, Any], count: int) -> BoolArray:
-    """Return for each triple whether a method or a machine decided it, not a person, nor the graph's author."""
-    nothing = [None] * count
-    methods, deciders = (list(extras.get(name, nothing)) for name in ("method", "by"))
-    if "method" not in extras:
-        return np.array([decider in ("method", "judges") for decider in deciders], dtype=np.bool_)
-    pairs = zip(methods, deciders, strict=True)
-    return np.array([not is_missing(method) and decider not in PEOPLE for method, decider in pairs], dtype=np.bool_)
 
 
 def is_missing(value: Any) -> bool:

@@ -23,23 +23,23 @@ from actc.graph.terms import (
     BLANK,
     IRI,
     LITERAL,
+    PARTS,
     RDF,
     REIFIES,
-    XSD,
     Bases,
+    describe_statement,
     entity_name,
     import_pyoxigraph,
-    name_quoted_heads,
     note_terms,
     parse_rdf,
     relation_name,
     syntax_error,
     term_columns,
     write_lines,
+    write_properties,
 )
 
 TOO_LONG = "a line, a text or a comment in it is longer than 16 MB, or there is not enough memory; split the file."
-PARTS = ("subject", "predicate", "object")
 
 
 def reader(syntax: str) -> Callable[[Path, Bases], Graph]:
@@ -54,7 +54,7 @@ def reader(syntax: str) -> Callable[[Path, Bases], Graph]:
         heads, relations, tails = (
             [names[term] for term in column] for names, column in zip((entities, kinds, entities), columns, strict=True)
         )
-        graph = name_quoted_heads(Graph.from_columns(heads, relations, tails), base.entities)
+        graph = Graph.from_columns(heads, relations, tails)
         return note_terms(replace(graph, notes=(*graph.notes, *notes, *_note_graphs(quads))))
 
     return read
@@ -64,16 +64,20 @@ def writer(syntax: str) -> Callable[[Path, Graph, Bases, Mapping[str, Any]], Non
     """Return a function that writes files of a syntax, a name in pyoxigraph's ``RdfFormat``."""
 
     def write(path: Path, graph: Graph, base: Bases, extras: Mapping[str, Any]) -> None:
-        oxigraph, terms = import_pyoxigraph(), term_columns(graph, base)
-        columns = (terms[name].tolist() for name in ("head", "relation", "tail"))
-        lines = "\n".join(f"{' '.join(triple)} ." for triple in zip(*columns, strict=True))
-        quads = parse_rdf("N_TRIPLES", input=lines)
+        oxigraph = import_pyoxigraph()
+        quads = parse_rdf("N_TRIPLES", input="".join(_lines(graph, base)))
         if syntax == "RDF_XML":
             _refuse_what_xml_cannot_hold(quads)
         triples = (oxigraph.Triple(quad.subject, quad.predicate, quad.object) for quad in quads)
         oxigraph.serialize(triples, str(path), format=getattr(oxigraph.RdfFormat, syntax))
 
     return write
+
+
+def _lines(graph: Graph, base: Bases) -> list[str]:
+    heads, relations, tails = term_columns(graph, base)
+    lines: list[str] = (heads + " " + relations + " " + tails + " .\n").tolist()
+    return lines
 
 
 def _refuse_what_xml_cannot_hold(quads: list[Any]) -> None:
@@ -129,44 +133,20 @@ def _statements(quads: list[Any]) -> set[str]:
     return set.intersection(*having)
 
 
-VOCABULARY = "urn:actc:"
-DOUBLE = f"{XSD}double"
-
-
 def write_ntriples(path: Path, graph: Graph, base: Bases, extras: Mapping[str, Any]) -> None:
     """Write one line for each triple, which is Turtle, too."""
-    write_lines(path, term_columns(graph, base), f"{TRIPLE} || ' .'")
+    write_lines(path, _lines(graph, base))
 
 
 def write_statements(path: Path, graph: Graph, base: Bases, extras: Mapping[str, Any]) -> None:
-    """Write Turtle: the triples, each followed by a statement about it (rdf:Statement) if there are columns for one."""
-    columns = {**term_columns(graph, base), **{f"x_{name}": np.asarray(values) for name, values in extras.items()}}
-    about = "''"
-    if extras:
-        parts = [f"'<{RDF}{part}> ' || {name}" for part, name in zip(PARTS, ("head", "relation", "tail"), strict=True)]
-        properties = ", ".join(_property(name, np.asarray(values)) for name, values in extras.items())
-        start = " || ' ; ' || ".join([f"' .' || chr(10) || '[] a <{RDF}Statement>'", *parts, "''"])
-        about = f"coalesce({start} || nullif(concat_ws(' ; ', {properties}), ''), '')"  # without any value, nothing
-    write_lines(path, columns, f"{TRIPLE} || {about} || ' .'")
-
-
-TRIPLE = "head || ' ' || relation || ' ' || tail"
-
-
-def _property(name: str, values: Any) -> str:
-    """Return the SQL of one property: a number as xsd:double, anything else as a string."""
-    column = f'"x_{name}"'
-    if np.issubdtype(values.dtype, np.number):
-        # Every digit, and infinity by the name that xsd:double has for it.
-        number = f"CAST({column} AS DOUBLE)"
-        text = f"CASE WHEN isinf({number}) THEN upper(CAST({number} AS VARCHAR)) ELSE CAST({number} AS VARCHAR) END"
-        value = f"'\"' || {text} || '\"^^<{DOUBLE}>'"
-    else:
-        value = f"CAST({column} AS VARCHAR)"
-        for plain, escaped in (("'\\'", "'\\\\'"), ("'\"'", "'\\\"'"), ("chr(10)", "'\\n'"), ("chr(13)", "'\\r'")):
-            value = f"replace({value}, {plain}, {escaped})"
-        value = f"'\"' || {value} || '\"'"
-    return f"{quote(f'<{VOCABULARY}{name}> ')} || {value}"
+    """Write Turtle: the triples, each followed by a statement about it (rdf:Statement) if something is known of it."""
+    triples = zip(*(column.tolist() for column in term_columns(graph, base)), strict=True)
+    columns = {name: np.asarray(values, dtype=object).tolist() for name, values in extras.items()}
+    with path.open("w", encoding="utf-8") as file:
+        for row, triple in enumerate(triples):
+            properties = write_properties({name: values[row] for name, values in columns.items()})
+            statement = f"[] {' ; '.join(describe_statement(triple, properties))} .\n" if properties else ""
+            file.write(f"{' '.join(triple)} .\n{statement}")
 
 
 # Four parts between single spaces are the usual line; only a literal may hold more spaces. No IRI holds a backslash
@@ -202,7 +182,7 @@ def read_ntriples(path: Path, base: Bases) -> Graph:
         names = [_name(connection, base.entities, entity_name), _name(connection, base.relations, relation_name)]
         graph = encode(connection, lambda row: str(path), *names)
         _refuse_bad_terms(connection, path)
-    return note_terms(name_quoted_heads(graph, base.entities))
+    return note_terms(graph)
 
 
 def _replace_odd_lines(connection: Any, path: Path) -> None:

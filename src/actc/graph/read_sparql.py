@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote as quote_url
@@ -22,16 +21,17 @@ from actc.data.deliver import write_beside
 from actc.data.files import open_reader, quote, quote_file
 from actc.data.progress import Progress, ignore_progress
 from actc.errors import MissingExtraError, OptionError, StoreError
-from actc.graph.client import TRIES, RequestError, SparqlClient, Store, refuse_odd_iri
+from actc.graph.client import SparqlClient, StoreAddress, TransientError, refuse_odd_iri
 from actc.graph.graph import note_repeats
 from actc.graph.terms import REIFIES, TERM, parse_rdf
 
+ENDING = ".nt"
 GRAPH_STORES = ("store", "data", "sparql-graph-crud", "rdf-graphs/service")
 """Where servers have the Graph Store Protocol: Oxigraph, Jena, Virtuoso, and RDF4J with GraphDB."""
 MOST_LINE = 2_000_000
 """Bytes of a line that our reader takes."""
 NAMED = "named"
-"""Why a triple is noted that is there: its blank node has a name now."""
+"""Why a triple that was read is noted: its blank node has a name now."""
 DUMP = "nothing is written. Have the server dump the graph to a file (N-Triples or Turtle), and give that file as GRAPH"
 # As most servers write a line, and we do; anything else is parsed.
 _IRI = rb'<[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>"{}|^`\\\x7f]*>'
@@ -39,70 +39,54 @@ _LITERAL = rb'"(?:[^"\\\n\r]|\\[nrt"\\])*"(?:@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^' 
 USUAL = re.compile(rb"(?m)^" + _IRI + b" " + _IRI + b" (?:" + _IRI + b"|" + _LITERAL + rb") \.\n")
 TABS = re.compile(rb"(?m)^(" + _IRI + rb")\t(" + _IRI + rb")\t(" + _IRI + b"|" + _LITERAL + rb") ?\.$")
 STRING = re.compile(rb'(?m)"\^\^<http://www\.w3\.org/2001/XMLSchema#string> \.$')
+Notes = Counter[tuple[str, str]]
+"""How many triples were left out or changed, by reason and relation."""
 
 
-@dataclass(frozen=True)
-class Part:
-    """Triples that are read at once."""
-
-    graph: str  # the named graph they are in; empty for the default graph
-    relation: str  # empty for all of the graph's
-    rows: int  # how many the server counts
-
-    @property
-    def where(self) -> str:
-        """The pattern of its triples."""
-        pattern = f"?s <{self.relation}> ?o" if self.relation else "?s ?p ?o"
-        return f"GRAPH <{self.graph}> {{ {pattern} }}" if self.graph else f"{pattern} ."
-
-    @property
-    def query(self) -> str:
-        """The query that gives them."""
-        return f"CONSTRUCT {{ ?s <{self.relation}> ?o }} WHERE {{ {self.where} }}"
+def match_triples(graph: str, relation: str = "") -> str:
+    """Return the SPARQL pattern of a graph's triples, or of one relation's; an empty name is the default graph."""
+    pattern = f"?s <{relation}> ?o" if relation else "?s ?p ?o"
+    return f"GRAPH <{graph}> {{ {pattern} }}" if graph else pattern
 
 
-def count_triples(client: SparqlClient, graphs: tuple[str, ...]) -> list[Part]:
-    """Count the triples of each relation, and all together; refuse a server whose counts do not add up."""
-    found = []
-    for graph in graphs:
-        pattern = f"GRAPH <{graph}> {{ ?s ?p ?o }}" if graph else "?s ?p ?o"
-        rows = client.select(f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ {pattern} }} GROUP BY ?p")
-        whole = client.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {pattern} }}")
-        store = client.store
-        parts = [Part(graph, refuse_odd_iri(row.get("p", ""), store), _read_count(row, store)) for row in rows]
-        in_all, by_relation = sum(_read_count(row, store) for row in whole), sum(part.rows for part in parts)
-        if len({part.relation for part in parts}) < len(parts):
-            raise StoreError(f"{store} counts a relation twice; read nothing.")
-        if in_all != by_relation:
-            raise StoreError(
-                f"{store} counts {in_all:,} triples, and {by_relation:,} relation by relation; read nothing."
-            )
-        found += parts
-    return sorted(found, key=lambda part: (part.graph, part.relation))
+def count_triples(client: SparqlClient, graph: str) -> dict[str, int]:
+    """Count a graph's triples by relation; refuse a server whose counts do not add up."""
+    store, pattern = client.store, match_triples(graph)
+    rows = client.select(f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ {pattern} }} GROUP BY ?p")
+    whole = client.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {pattern} }}")
+    total = sum(read_count(row.get("n", ""), store) for row in whole)
+    counts = {refuse_odd_iri(row.get("p", ""), store): read_count(row.get("n", ""), store) for row in rows}
+    if len(counts) < len(rows):
+        raise StoreError(f"{store} counts a relation twice; read nothing.")
+    if sum(counts.values()) != total:
+        by_relation = f"{sum(counts.values()):,} relation by relation"
+        raise StoreError(f"{store} counts {total:,} triples, and {by_relation}; read nothing.")
+    return dict(sorted(counts.items()))
 
 
-def _read_count(row: dict[str, str], store: Store) -> int:
-    text = row.get("n", "")
+def read_count(text: str, store: StoreAddress) -> int:
+    """Return a count that a store gave; refuse anything else."""
     if not re.fullmatch("[0-9]{1,15}", text):
         raise StoreError(f"{store} gives {store.quote_reply(repr(text[:50]))} where a count is needed.")
     return int(text)
 
 
-def read_triples(client: SparqlClient, graphs: tuple[str, ...], folder: Path, progress: Progress) -> list[str]:
-    """Read all triples of some graphs into files of N-Triples, one for each graph; return what a person should know."""
-    parts = count_triples(client, graphs)
-    if not parts:
+def read_triples(client: SparqlClient, graphs: Sequence[str], folder: Path, progress: Progress) -> list[str]:
+    """Read all triples of some graphs into files of N-Triples, one for each graph; return notes for the user."""
+    counts = {graph: count_triples(client, graph) for graph in graphs}
+    total = sum(sum(by_relation.values()) for by_relation in counts.values())
+    if not total:
         places = ", ".join(graph or "the default graph" for graph in graphs)
         raise StoreError(f"{client.store}: there is no triple in {places}; --graph names another graph.")
-    reader = _Reader(client, progress, sum(part.rows for part in parts))
+    reader = _GraphReader(client, progress, total)
     for number, graph in enumerate(graphs):
-        reader.read([part for part in parts if part.graph == graph], graph, folder / f"{number}.nt")
-    if count_triples(client, graphs) != parts:
+        reader.read(graph, counts[graph], folder / f"{number}.nt")
+    if {graph: count_triples(client, graph) for graph in graphs} != counts:
         raise StoreError(f"{client.store} changed while it was read: its counts are others now. Run it again.")
-    return reader.notes()
+    return reader.describe_notes()
 
 
-def lines_of(*paths: Path) -> str:
+def read_lines_sql(*paths: Path) -> str:
     """Return the SQL of the lines of some files: a table with one column, ``line``."""
     files = ", ".join(map(quote_file, paths))
     return (
@@ -111,87 +95,85 @@ def lines_of(*paths: Path) -> str:
     )
 
 
-class _Reader:
-    """Reads graph after graph, each into a file; ``noted`` counts triples that are left out or changed, by relation."""
+class _GraphReader:
+    """Reads graph after graph, each into a file; ``notes`` counts what was left out or changed."""
 
     def __init__(self, client: SparqlClient, progress: Progress, total: int) -> None:
         self.client, self.progress, self.total = client, progress, total
-        place = urlsplit(client.store.place)
-        self.skolem = f"{place.scheme}://{place.netloc}/.well-known/genid/"
-        base = re.sub("/(query|sparql)/?$", "", client.store.place)
-        self.stores = [] if place.query else [f"{base}/{name}" for name in GRAPH_STORES]
-        self.noted: Counter[tuple[str, str]] = Counter()
+        url = urlsplit(client.store.url)
+        self.skolem = f"{url.scheme}://{url.netloc}/.well-known/genid/"
+        base = re.sub("/(query|sparql)/?$", "", client.store.url)
+        self.stores = [] if url.query else [f"{base}/{name}" for name in GRAPH_STORES]
+        self.notes = Notes()
         self.steady: bool | None = None  # whether blank nodes keep their labels from one reply to the next
 
-    def read(self, parts: list[Part], graph: str, path: Path) -> None:
+    def read(self, graph: str, counts: dict[str, int], path: Path) -> None:
         """Read a graph at once where the server can give it so, else relation by relation."""
         path.touch()
-        whole = Part(graph, "", sum(part.rows for part in parts))
-        for store in self.stores if whole.rows else ():
-            address = f"{store}?graph={quote_url(graph, safe='')}" if graph else f"{store}?default"
-            with suppress(StoreError, RequestError):  # there is no graph store, or it gives less than all
-                got, noted = self._copy(self.client.read_triples(whole.rows, address=address), whole, path)
-                if got == whole.rows and self._count(path, noted) == {part.relation: part.rows for part in parts}:
-                    self.noted += noted
+        rows = sum(counts.values())
+        for store in self.stores if rows else ():
+            url = f"{store}?graph={quote_url(graph, safe='')}" if graph else f"{store}?default"
+            with suppress(StoreError, TransientError):  # there is no graph store, or it gives less than all
+                reply = self.client.read_triples(rows, url=url)
+                size, notes = self._copy(reply, match_triples(graph), rows, path, 0)
+                if size == rows and self._count(path, notes) == counts:
+                    self.notes += notes
                     self.stores = [store]
                     return
         self.stores = []  # what one graph is not to be had from, others are not
         os.truncate(path, 0)
-        for part in parts:
-            self._read_relation(part, path)
+        for relation, rows in counts.items():
+            self._read_relation(graph, relation, rows, path)
 
-    def _read_relation(self, part: Part, path: Path) -> None:
-        size, trouble = path.stat().st_size, RequestError()
-        for attempt in range(TRIES):
-            try:
-                got, noted = self._copy(self.client.read_triples(part.rows, query=part.query), part, path, size)
-                break
-            except RequestError as error:
-                trouble = error
-                self.client.pause(attempt)
-        else:
-            raise StoreError(f"{self.client.store} cannot be read: {trouble}; {DUMP}.")
-        if got != part.rows:
-            given = f"{got:,}" if got < part.rows else f"more than {part.rows:,}"
-            problem = f"{self.client.store} counts {part.rows:,} triples of {part.relation}, and gives {given}"
-            raise StoreError(f"{problem}; {DUMP}.")
-        self.noted += noted
+    def _read_relation(self, graph: str, relation: str, rows: int, path: Path) -> None:
+        """Read the triples of a relation behind those that a file has."""
+        pattern, end = match_triples(graph, relation), path.stat().st_size
+        query = f"CONSTRUCT {{ ?s <{relation}> ?o }} WHERE {{ {pattern} }}"
+
+        def copy() -> tuple[int, Notes]:
+            return self._copy(self.client.read_triples(rows, query=query), pattern, rows, path, end)
+
+        size, notes = self.client.repeat(copy, DUMP)
+        if size != rows:
+            given = f"{size:,}" if size < rows else f"more than {rows:,}"
+            raise StoreError(f"{self.client.store} counts {rows:,} triples of {relation}, and gives {given}; {DUMP}.")
+        self.notes += notes
 
     def _copy(
-        self, reply: AbstractContextManager[Iterator[bytes]], part: Part, path: Path, size: int = 0
-    ) -> tuple[int, Counter[tuple[str, str]]]:
-        """Write a reply behind the first bytes of a file; return how many triples it has, and what is noted of them."""
-        got, noted = 0, Counter[tuple[str, str]]()
-        os.truncate(path, size)
+        self, reply: AbstractContextManager[Iterator[bytes]], pattern: str, rows: int, path: Path, end: int
+    ) -> tuple[int, Notes]:
+        """Write a reply behind the first bytes of a file, no more than some rows; return how many, and the notes."""
+        size, notes = 0, Notes()
+        os.truncate(path, end)
         try:
             with reply as blocks, open(path, "ab") as file:
                 for block in _whole_lines(blocks):
-                    rows, lines = self._check(block, part, noted)
-                    got += rows
-                    if got > part.rows:
+                    added, lines = self._check(block, pattern, notes)
+                    size += added
+                    if size > rows:
                         break
                     file.write(lines)
-                    self.progress(rows, self.total)
-        except (StoreError, RequestError):
-            self.progress(-min(got, part.rows), self.total)
+                    self.progress(added, self.total)
+        except (StoreError, TransientError):
+            self.progress(-min(size, rows), self.total)
             raise
-        return got, noted
+        return size, notes
 
-    def _count(self, path: Path, noted: Counter[tuple[str, str]]) -> dict[str, int]:
-        """Count the triples of each relation that a reply had, those that it leaves out among them."""
+    def _count(self, path: Path, notes: Notes) -> dict[str, int]:
+        """Count the triples of each relation that a reply had, those that are left out included."""
         with open_reader(path) as connection:
-            query = f"SELECT split_part(line, ' ', 2), count(*) FROM {lines_of(path)} GROUP BY ALL"
-            found = Counter({term[1:-1]: int(count) for term, count in connection.execute(query).fetchall()})
-        for (why, relation), count in noted.items():
-            found[relation] += 0 if why == NAMED else count
-        return dict(found)
+            query = f"SELECT split_part(line, ' ', 2), count(*) FROM {read_lines_sql(path)} GROUP BY ALL"
+            counts = Counter({term[1:-1]: int(count) for term, count in connection.execute(query).fetchall()})
+        for (reason, relation), count in notes.items():
+            counts[relation] += 0 if reason == NAMED else count
+        return dict(counts)
 
-    def _check(self, block: bytes, part: Part, noted: Counter[tuple[str, str]]) -> tuple[int, bytes]:
+    def _check(self, block: bytes, pattern: str, notes: Notes) -> tuple[int, bytes]:
         """Return how many triples there are in whole lines, and those lines as we write them."""
         try:
             block.decode()
         except UnicodeDecodeError:
-            raise RequestError("what it sends is not UTF-8") from None
+            raise TransientError("what it sends is not UTF-8") from None
         block = TABS.sub(rb"\1 \2 \3 .", block) if b"\t" in block else block
         usual = USUAL.findall(block) if len(block) < MOST_LINE else []
         lines = STRING.sub(b'" .', b"".join(usual))
@@ -200,54 +182,53 @@ class _Reader:
         rest = (USUAL.sub(b"", block) if usual else block).decode("utf-8", "replace")
         text = [line for line in rest.splitlines() if line.strip() and line[0] != "#"]
         short = [line for line in text if len(line.encode()) < MOST_LINE]
-        for line in text:
+        for line in text if len(short) < len(text) else ():
             if len(line.encode()) >= MOST_LINE:
-                noted["long", line.partition(" ")[2].partition(" ")[0][1:-1]] += 1
+                notes["long", line.partition(" ")[2].partition(" ")[0][1:-1]] += 1
         try:
             quads = parse_rdf("N_TRIPLES", input="\n".join(short))
         except SyntaxError as error:
-            raise RequestError(
-                f"what it sends for {part.relation or 'a graph'} is no N-Triples "
-                f"({self.client.store.quote_reply(error.msg)})"
-            ) from None
+            reason = self.client.store.quote_reply(error.msg)
+            raise TransientError(f"what it sends for {pattern} is no N-Triples ({reason})") from None
         except MissingExtraError:
             raise MissingExtraError("Reading what this store sends", "pyoxigraph", "store") from None
-        written = [self._line(quad, part, noted) for quad in quads]
+        written = [self._write(quad, pattern, notes) for quad in quads]
         return len(usual) + len(text), lines + "".join(written).encode()
 
-    def _line(self, quad: Any, part: Part, noted: Counter[tuple[str, str]]) -> str:
+    def _write(self, quad: Any, pattern: str, notes: Notes) -> str:
+        """Return the line of a triple; none if it is left out."""
         terms = [str(quad.subject), str(quad.predicate), str(quad.object)]
         if not all(TERM.fullmatch(term) for term in terms):
-            noted["annotations", quad.predicate.value] += 1
+            notes["annotations", quad.predicate.value] += 1
             return ""
         if any(term.startswith("_:") for term in terms):
-            if not self._are_steady(part):
-                noted["nameless", quad.predicate.value] += 1
+            if not self._are_steady(pattern):
+                notes["nameless", quad.predicate.value] += 1
                 return ""
-            noted[NAMED, quad.predicate.value] += 1
+            notes[NAMED, quad.predicate.value] += 1
             terms = [f"<{self.skolem}{term[2:]}>" if term.startswith("_:") else term for term in terms]
         return f"{' '.join(terms)} .\n"
 
-    def _are_steady(self, part: Part) -> bool:
+    def _are_steady(self, pattern: str) -> bool:
         """Return whether blank nodes keep their labels, so that those of two replies can be compared."""
         if self.steady is None:
-            query = f"SELECT ?s ?o WHERE {{ {part.where} FILTER(isBlank(?s) || isBlank(?o)) }} LIMIT 20"
+            query = f"SELECT ?s ?o WHERE {{ {pattern} . FILTER(isBlank(?s) || isBlank(?o)) }} LIMIT 20"
             first, second = (sorted(map(str, self.client.select(query))) for _ in range(2))
             self.steady = first == second
         return self.steady
 
-    def notes(self) -> list[str]:
+    def describe_notes(self) -> list[str]:
         """Describe what was left out or changed."""
         counts = Counter[str]()
-        for (why, _), count in self.noted.items():
-            counts[why] += count
+        for (reason, _), count in self.notes.items():
+            counts[reason] += count
         texts = {
             NAMED: f"triples have a blank node, which is named {self.skolem}... now.",
             "nameless": "triples with a blank node are left out: its label does not last.",
             "annotations": f"triples about triples ({REIFIES}) are left out.",
             "long": f"triples of more than {MOST_LINE:,} bytes are left out.",
         }
-        return [f"{counts[why]:,} {text}" for why, text in texts.items() if counts[why]]
+        return [f"{counts[reason]:,} {text}" for reason, text in texts.items() if counts[reason]]
 
 
 def _whole_lines(parts: Iterator[bytes]) -> Iterator[bytes]:
@@ -263,18 +244,15 @@ def _whole_lines(parts: Iterator[bytes]) -> Iterator[bytes]:
         if newline:
             yield block + newline
         elif size > 64 * MOST_LINE:
-            raise RequestError("it sends a line that does not end")
+            raise TransientError("it sends a line that does not end")
         pending, size = [rest], len(rest)
     last = b"".join(pending)
     if last.strip():
-        yield last if last.endswith(b"\n") else last + b"\n"  # half a line is no N-Triples, and is found out
-
-
-ENDING = ".nt"
+        yield last if last.endswith(b"\n") else last + b"\n"  # half a line is no N-Triples: the parser refuses it
 
 
 def fetch_graph(
-    store: str | Store,
+    store: str | StoreAddress,
     out: str | Path,
     graphs: Sequence[str] = (),
     key_from: str | None = None,
@@ -284,50 +262,49 @@ def fetch_graph(
 
     Parameters
     ----------
-    store : str or Store
+    store : str or StoreAddress
         ``sparql:http://host/query``.
     out : path
         A file that ends in .nt.
     graphs : sequence of str
         IRIs of named graphs; without any the default graph.
     key_from : str, optional
-        The environment variable that holds a bearer token, or user:password.
+        The environment variable that contains a bearer token, or user:password.
     progress : callable
         Called with triples read, triples in all.
 
     Returns
     -------
     tuple of str
-        What a person should know: what was left out or changed.
+        Notes for the user: what was left out or changed.
     """
-    found, out = store if isinstance(store, Store) else Store.of(store, key_from), Path(out)
+    address, out = store if isinstance(store, StoreAddress) else StoreAddress.of(store, key_from), Path(out)
     if out.suffix != ENDING:
         raise OptionError(f"{out}: a store is read into a file that ends in {ENDING}.")
     named = tuple(dict.fromkeys(refuse_odd_iri(graph, "--graph") for graph in graphs)) or ("",)
     with write_beside(out) as unfinished:
         lines = unfinished.with_name("lines")
         lines.mkdir()
-        with SparqlClient(found) as client:
+        with SparqlClient(address) as client:
             notes = read_triples(client, named, lines, progress)
-        repeats = _sort(lines, unfinished)
-        if repeats and any(_count_repeats(path) for path in lines.iterdir()):
-            raise StoreError(f"{found} gives some triples twice in the place of others; {DUMP}.")
+        paths = sorted(lines.iterdir())
+        _sort(paths, unfinished)
+        repeats = _count_repeats(paths)
+        if repeats and any(_count_repeats([path]) for path in paths):
+            raise StoreError(f"{address} gives some triples twice in the place of others; {DUMP}.")
     return (*notes, *note_repeats(repeats))
 
 
-def _sort(lines: Path, out: Path) -> int:
-    """Write lines in order, each once, so that a store that did not change gives the same file; return the repeats."""
-    source = lines_of(*sorted(lines.iterdir()))
-    with open_reader(lines) as connection:
+def _sort(paths: list[Path], out: Path) -> None:
+    """Write lines in order, each once, so that a store that did not change gives the same file."""
+    with open_reader(paths[0]) as connection:
         connection.execute(
-            f"COPY (SELECT DISTINCT line FROM {source} ORDER BY line) "
-            f"TO {quote(str(out))} "
+            f"COPY (SELECT DISTINCT line FROM {read_lines_sql(*paths)} ORDER BY line) TO {quote(str(out))} "
             "(FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '', ESCAPE '')"
         )
-    return _count_repeats(*sorted(lines.iterdir()))
 
 
-def _count_repeats(*paths: Path) -> int:
+def _count_repeats(paths: list[Path]) -> int:
     with open_reader(paths[0]) as connection:
-        query = f"SELECT count(*) - count(DISTINCT line) FROM {lines_of(*paths)}"
+        query = f"SELECT count(*) - count(DISTINCT line) FROM {read_lines_sql(*paths)}"
         return int(connection.execute(query).fetchone()[0])

@@ -1,26 +1,26 @@
 """RDF terms and plain names: an IRI is named by itself, less a base; other terms by their N-Triples text.
 
-With a base, terms and names are one to one: every term comes back as it was, and so do names (except that a name which
-is itself an IRI under the base comes back without it). Relations may have a base of their own. What stands behind the
-base is the name, with those characters escaped that no IRI can hold. An IRI whose name would be taken for another term
-keeps its base; an IRI that is not under the base and has no ``://``, so that it looks like a name, keeps its brackets:
-``<urn:isbn:1>``.
+With a base, every term comes back as it was, and so does a name (except that an IRI under the base comes back without
+it, and a name in quotation marks at a head, where no literal can be, with it). Relations may have a base of their own.
+Behind the base follows the name, with those characters escaped that no IRI can contain. An IRI whose name would be
+taken for another term keeps its base; an IRI that is not under the base and has no ``://``, so that it looks like a
+name, keeps its brackets: ``<urn:isbn:1>``.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from actc.data.database import open_database
-from actc.data.triples import BoolArray, Vocabulary
+from actc.data.triples import BoolArray
 from actc.errors import FileError, OptionError, TableError, needing
-from actc.graph.graph import Graph
+from actc.graph.graph import Graph, is_missing
 
 # Written for two engines: Python's and DuckDB's (RE2), which has no look-around.
 IRI = r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\\x7f]*"
@@ -32,9 +32,11 @@ RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 REIFIES = f"{RDF}reifies"
+VOCABULARY = "urn:actc:"
+PARTS = ("subject", "predicate", "object")
 
-# The codes of the ASCII characters that no IRI can hold. A percent sign is escaped only where it would be taken for one
-# of them: every other escape in an IRI is part of its name.
+# The codes of the ASCII characters that no IRI can contain. A percent sign is escaped only where it would be taken for
+# one of them: every other escape in an IRI is part of its name.
 _CODE = r"(?:[01][0-9A-F]|20|22|3C|3E|5C|5E|60|7[BCDF])"
 _TO_ESCAPE = re.compile(r"[\x00-\x20<>\"{}|^`\\\x7f]|%(?=(?:25)*" + _CODE + ")")
 _ESCAPED = re.compile(f"%(25(?=(?:25)*{_CODE})|{_CODE})")
@@ -86,12 +88,12 @@ def _is_bracketed(name: str) -> bool:
 
 def escape(name: str) -> str:
     """Write a name so that it can stand in an IRI."""
-    return _TO_ESCAPE.sub(lambda found: f"%{ord(found[0]):02X}", name)
+    return _TO_ESCAPE.sub(lambda match: f"%{ord(match[0]):02X}", name)
 
 
 def unescape(text: str) -> str:
     """Undo :func:`escape`."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 class Bases(NamedTuple):
@@ -116,35 +118,13 @@ def as_bases(base: Base) -> Bases:
     return Bases(given[0], given[-1]) if given else Bases()
 
 
-def term_columns(graph: Graph, base: Bases) -> dict[str, Any]:
-    """Return the terms of a graph's triples: head, relation, tail, each an object array of shape (N,)."""
+def term_columns(graph: Graph, base: Bases) -> tuple[Any, Any, Any]:
+    """Return heads, relations and tails of a graph's triples as terms, each an object array of shape (N,)."""
     never_head = _never_head(graph).tolist()
     pairs = zip(graph.entity_names, never_head, strict=True)
     entities = np.array([entity_term(name, base.entities, free) for name, free in pairs], dtype=object)
     relations = np.array([relation_term(name, base.relations) for name in graph.relation_names], dtype=object)
-    return {"head": entities[graph.heads], "relation": relations[graph.relations], "tail": entities[graph.tails]}
-
-
-def name_quoted_heads(graph: Graph, base: str) -> Graph:
-    """Take the base off heads whose names look like literals; not where such a literal is in the graph too.
-
-    :func:`entity_name` leaves them their base, for only the whole graph shows it: what stands at a head is no literal.
-    """
-    starts = (f"{base}%22", f"<{base}%22")
-    quoted = [code for code, name in enumerate(graph.entity_names) if base and name.startswith(starts)]
-    if not quoted:
-        return graph
-    taken, short = set(graph.entity_names), {}
-    for code in np.intersect1d(quoted, graph.heads).astype(int).tolist():
-        name = graph.entity_names[code]
-        term = name if name.startswith("<") else f"<{name}>"
-        plain = unescape(term[len(base) + 1 : -1])
-        if _whole(term, base) == name and re.fullmatch(LITERAL, plain) and plain not in taken:
-            short[code] = plain
-    if not short:
-        return graph
-    names, codes = Vocabulary.encode([short.get(code, name) for code, name in enumerate(graph.entity_names)])
-    return replace(graph, heads=codes[graph.heads], tails=codes[graph.tails], entity_names=names)
+    return entities[graph.heads], relations[graph.relations], entities[graph.tails]
 
 
 def note_terms(graph: Graph) -> Graph:
@@ -154,7 +134,7 @@ def note_terms(graph: Graph) -> Graph:
     touched, ending = int((blank[graph.heads] | blank[graph.tails]).sum()), int(literal[graph.tails].sum())
     notes = list(graph.notes)
     if touched:
-        notes.append(f"{touched:,} triples have a blank node, kept under its label, which holds in this file only.")
+        notes.append(f"{touched:,} triples have a blank node, named by its label, which is valid in this file only.")
     if ending:
         notes.append(f"{ending:,} triples end in a literal, kept as N-Triples writes it.")
     return replace(graph, notes=tuple(notes))
@@ -216,15 +196,32 @@ def syntax_error(path: Path, line: int, error: SyntaxError) -> FileError:
     return FileError(f"{path}, line {line}: {problem}.")
 
 
-def write_lines(path: Path, columns: Mapping[str, Any], line: str) -> None:
-    """Write one line for each row: an SQL expression of its columns."""
-    from actc.data.files import quote as as_literal
+def write_literal(cell: Any, name: str = "") -> str:
+    """Return a value as a literal: a number with every digit, a date (of the column ``date``), or text."""
+    if isinstance(cell, (float, np.floating, int, np.integer)):
+        return f'"{float(cell)!r}"^^<{XSD}double>'.replace("inf", "INF")
+    text = str(cell)
+    if name == "date" and re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+        return f'"{text}"^^<{XSD}date>'
+    for plain, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r")):
+        text = text.replace(plain, escaped)
+    return f'"{text}"'
 
-    compression = ", COMPRESSION gzip" if path.suffix.lower() == ".gz" else ""
-    with open_database() as connection:
-        connection.register("rows_to_write", dict(columns))
-        # A delimiter that no line can hold, and no quoting: the lines are written as they are.
-        connection.execute(
-            f"COPY (SELECT {line} FROM rows_to_write) TO {as_literal(str(path))} "
-            f"(FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '', ESCAPE ''{compression})"
-        )
+
+def write_properties(extras: Mapping[str, Any]) -> list[str]:
+    """Return what is known of a fact as predicates and objects; empty cells are left out."""
+    known = ((name, cell) for name, cell in extras.items() if not is_missing(cell))
+    return [f"<{VOCABULARY}{name}> {write_literal(cell, name)}" for name, cell in known]
+
+
+def describe_statement(triple: Sequence[str], properties: Sequence[str]) -> list[str]:
+    """Return a statement about a triple (rdf:Statement), with its properties, as predicates and objects."""
+    parts = zip(PARTS, triple, strict=True)
+    return [f"<{RDF}type> <{RDF}Statement>", *(f"<{RDF}{part}> {term}" for part, term in parts), *properties]
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write lines into a file, gzipped where its name says so."""
+    open_file: Any = gzip.open if path.suffix == ".gz" else open
+    with open_file(path, "wt", encoding="utf-8") as file:
+        file.writelines(lines)
