@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from actc.data.frames import ProgressBar
+from actc.data.progress import ProgressBar
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

@@ -96,7 +96,7 @@ def test_an_audit_from_the_slice_to_the_certificate(folder):
 
 
 def test_thresholds_of_a_sample_can_be_reported_on(folder, monkeypatch):
-    monkeypatch.setattr("actc.data.parts.MOST_READ", 200)
+    monkeypatch.setattr("actc.data.files.MOST_READ", 200)
     run(*CALIBRATE, "--quiet")
     counts = Calibration.read("thresholds.json").counts
     run("report", "thresholds.json", "--json", "report.json")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from actc.data.answers import Answers
-from actc.data.files import read_scored, read_triples, write_triples
-from actc.data.parts import find_candidates, read_candidates
+from actc.data.files import SCORED, read_scored, read_triples, write_triples
+from actc.data.layout import find_parts
 from actc.data.triples import ScoredTriples, Thresholds
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import FileError
@@ -36,7 +36,7 @@ def test_one_file_is_read_whatever_its_name(tmp_path: Path, monkeypatch, name: s
     for path in (f"{name}{ending}", tmp_path / f"{name}{ending}"):
         assert read_scored(path)[0].scores.tolist() == [1.0]
         assert len(list(read_triples(path))) == 1
-        assert len(find_candidates([path]).paths) == 1
+        assert len(find_parts([path], SCORED).paths) == 1
 
 
 def test_candidates_in_a_folder_of_any_name_are_decided(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_folder_s_name_is_no_column(tmp_path: Path, ending: str) -> None:
     folder.mkdir()
     write_triples(folder / f"a{ending}", table(3, 0.25))
     write_triples(folder / f"b{ending}", table(2, 0.25) | {"relation": ["s", "s"]})
-    assert set(read_candidates(folder).scores.tolist()) == {0.25}
+    assert set(read_scored(folder)[0].scores.tolist()) == {0.25}
     assert set(read_scored(folder / f"a{ending}")[0].scores.tolist()) == {0.25}
 
 
@@ -83,7 +83,7 @@ def test_a_column_that_only_a_folder_s_name_has_is_asked_for(tmp_path: Path) -> 
     del columns["relation"]
     write_triples(path, columns)
     with pytest.raises(FileError, match="'relation'"):
-        find_candidates([tmp_path])
+        find_parts([tmp_path], SCORED)
 
 
 def test_an_empty_name_in_parquet_is_refused(tmp_path: Path) -> None:

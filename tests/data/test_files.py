@@ -13,16 +13,9 @@ from actc.data import database
 from actc.data.answers import Answers
 from actc.data.constraints import Constraints
 from actc.data.deliver import write_beside
-from actc.data.files import (
-    bytes_told,
-    check_gzip,
-    find_layout,
-    open_text,
-    read_scored,
-    write_scored,
-    write_triples,
-)
-from actc.data.parts import read_candidates
+from actc.data.files import read_scored, write_scored, write_triples
+from actc.data.layout import find_layout
+from actc.data.text_files import bytes_told, check_gzip, open_text
 from actc.data.triples import Thresholds
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, FileError, OptionError
@@ -78,13 +71,13 @@ def test_a_column_called_probability_within_0_and_1_is_read_and_written_as_one(t
 def test_parts_of_candidates_keep_that_their_scores_are_probabilities(tmp_path):
     for part in "ab":
         put(tmp_path / f"{part}.tsv", f"head\trelation\ttail\tconfidence\n{part}\tr\tx\t0.5\n")
-    assert read_candidates(tmp_path).probabilities
+    assert read_scored(tmp_path)[0].probabilities
 
 
 def test_a_column_confidence_is_the_score_unless_there_is_a_score(tmp_path):
     content = "head,relation,tail,source,confidence\na,r,x,web,0.5\n"
     assert read_scored(put(tmp_path / "x.csv", content))[0].scores.tolist() == [0.5]
-    assert find_layout(tmp_path / "x.csv").others == ("source",)
+    assert find_layout(tmp_path / "x.csv").columns["source"] == "source"
     both = "head,relation,tail,confidence,score\na,r,x,0.5,9\n"
     assert read_scored(put(tmp_path / "y.csv", both))[0].scores.tolist() == [9.0]
     write_triples(tmp_path / "z.parquet", {"subject": ["a"], "rel": ["r"], "object": ["x"], "Confidence": [0.25]})
@@ -264,7 +257,7 @@ def test_a_gzip_file_with_far_too_much_in_it_is_refused_until_more_is_allowed(tm
         for _ in range(4):
             file.write(rows)
     assert len(read_scored(path)[0]) == 1
-    monkeypatch.setattr("actc.data.files.PIECE", 2**16)
+    monkeypatch.setattr("actc.data.text_files.PIECE", 2**16)
     monkeypatch.setenv("ACTC_MOST_UNPACKED", "much")
     with pytest.raises(OptionError, match="ACTC_MOST_UNPACKED.*'much'"):
         read_scored(path)

@@ -7,9 +7,8 @@ import logging
 import numpy as np
 import pytest
 
-from actc.data import parts as parts_module
-from actc.data.files import write_scored, write_triples
-from actc.data.parts import read_sample
+from actc.data import files
+from actc.data.files import read_sample, write_scored, write_triples
 from actc.data.triples import ScoredTriples
 from actc.errors import FileError
 from tests.conftest import make_pool
@@ -32,7 +31,7 @@ def folder(whole, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch):
-    monkeypatch.setattr(parts_module, "MOST_READ", SAMPLE)
+    monkeypatch.setattr(files, "MOST_READ", SAMPLE)
 
 
 def test_a_sample_has_rows_of_the_pool_in_their_order_and_says_so(folder, whole, caplog):
@@ -95,7 +94,7 @@ def test_an_unreadable_part_is_named(folder, tmp_path):
 
 
 def test_a_triple_that_is_there_twice_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(parts_module, "MOST_READ", 2)
+    monkeypatch.setattr(files, "MOST_READ", 2)
     table = {"head": ["a", "a", "a"], "relation": ["r"] * 3, "tail": ["t"] * 3, "score": [1.0, 2.0, 3.0]}
     write_triples(tmp_path / "pool.tsv", table)
     with pytest.raises(FileError, match=r"'a', 'r', 't'"):

@@ -11,7 +11,8 @@ import pytest
 
 from actc.data.answers import PROVENANCE
 from actc.data.calibration import Calibration
-from actc.data.files import write_json, write_scored, write_triples
+from actc.data.files import write_scored, write_triples
+from actc.data.text_files import write_json
 from actc.data.triples import ScoredTriples, Thresholds
 from actc.decide.calibrate import calibrate, read_case
 from actc.decide.case import Case

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from actc.data.files import write_scored
-from actc.data.parts import read_candidates
+from actc.data.files import read_scored, write_scored
 from actc.decide.audit import MIN_ANSWERS, assess
 from actc.errors import OptionError
 from actc.session import Judgement, Session
@@ -47,7 +46,7 @@ def judge(audit: Session, count: int, said: str = "true") -> list[int]:
 def test_what_is_asked_is_drawn_from_what_is_accepted(judged, tmp_path):
     audit = start_audit(judged, count=30, seed=7)
     write_accepted(open_case(judged).case, tmp_path / "accepted.tsv")
-    accepted = read_candidates(tmp_path / "accepted.tsv")
+    accepted = read_scored(tmp_path / "accepted.tsv")[0]
     asked = audit.read_pool().take(judge(audit, 30))
     assert len(asked) == 30
     assert accepted.contains(asked).all()

@@ -59,7 +59,7 @@ def parts(whole, tmp_path_factory):
 
 @pytest.mark.parametrize("method", ["pooled", "actc-lr-rndm"])
 def test_a_session_has_a_sample_and_its_thresholds_hold_for_all(parts, whole, tmp_path, monkeypatch, method):
-    monkeypatch.setattr("actc.data.parts.MOST_READ", 1_000)
+    monkeypatch.setattr("actc.data.files.MOST_READ", 1_000)
     session = create_session(tmp_path / "session", parts, Settings(method=method, budget=60))
     sample = session.read_pool()
     assert len(sample) == session.settings.triples == progress(session)["triples"] == 1_000

@@ -8,7 +8,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from actc.data.files import find_layout, read_scored, write_scored
+from actc.data.files import read_scored, write_scored
+from actc.data.layout import find_layout
 from actc.data.triples import ScoredTriples
 from actc.errors import ActcError
 from actc.graph.formats import read_graph

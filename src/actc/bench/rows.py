@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from actc.data.files import open_text, readable, write_csv
+from actc.data.text_files import open_text, readable, write_csv
 from actc.errors import FileError
 
 COLUMNS = ("dataset", "model", "method", "budget", "repeat", "accuracy", "f1", "seconds")

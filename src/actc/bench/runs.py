@@ -27,8 +27,8 @@ from actc.bench.plans import PAPER_BUDGETS, Chunk, Conditions, Experiment, draw_
 from actc.bench.rows import Row, Run, format_row, read_rows, write_rows
 from actc.data.answers import Annotations
 from actc.data.deliver import check_writable, claim, clear_leftovers, refuse_odd_place
-from actc.data.files import load_json, write_json
 from actc.data.progress import Progress, ignore_progress
+from actc.data.text_files import load_json, write_json
 from actc.data.triples import FloatArray, IntArray
 from actc.errors import OptionError
 from actc.methods.named import Method, finds_cuts

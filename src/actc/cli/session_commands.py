@@ -116,7 +116,7 @@ def start_command(
 
     Of more than a million candidates the session has a random sample.
     """
-    from actc.data.files import read_text
+    from actc.data.text_files import read_text
     from actc.session import start_session
     from actc.session.start import count_named, sample_files
 
@@ -171,7 +171,7 @@ def annotate_command(
     **address: Any,
 ) -> None:
     """Judge triples: on a page, or in the terminal."""
-    from actc.data.files import read_text
+    from actc.data.text_files import read_text
     from actc.session import Session
     from actc.session.read_names import try_names
     from actc.session.start import add_session_names

@@ -17,8 +17,9 @@ from actc.complete.doubt import POOL, DoubtfulFacts, doubt_facts, refuse_few
 from actc.complete.earlier import RESTORED, has_answers, read_answers, store_answers
 from actc.data.answers import Annotations
 from actc.data.begun import Begun, alone_in
-from actc.data.files import read_listed, write_json, write_text, write_triples
+from actc.data.files import read_listed, write_triples
 from actc.data.pages import render
+from actc.data.text_files import write_json, write_text
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.decide.case import BY, Case
 from actc.decide.decision_table import DECISIONS, MAX_REASONS, guaranteed_precisions, write_decisions

@@ -17,7 +17,9 @@ from actc.complete.doubt import LEAST_FACTS, doubt_facts
 from actc.complete.search import Scorer, knows, refuse_strangers, score_triples
 from actc.complete.union import OWN_FACTS
 from actc.data.answers import PROVENANCE
-from actc.data.files import TRIPLE, find_layout, is_table, open_reader, require, with_columns
+from actc.data.files import name_further
+from actc.data.frames import TRIPLE
+from actc.data.layout import Columns, find_layout, is_table, open_reader, require
 from actc.data.numeric import logit
 from actc.data.triples import FloatArray, IntArray, ScoredTriples, encode_columns
 from actc.errors import FileError, OptionError, TableError
@@ -30,9 +32,6 @@ from actc.graph.terms import Base, without_literals
 
 TEXT, SUPPORT = "source", "support"
 """The columns of the text that a triple is from, and of how many texts (or rows) have it."""
-RESERVED = {*TRIPLE, "score", "probability", "accepted", "by", "reasons", "guaranteed", "without_guarantee",
-            "threshold", "method", "date", "proposed_by", "rule", "label", TEXT, SUPPORT}  # fmt: skip
-"""Columns of the outputs: a column of the user's with such a name gets ``given_`` in front."""
 MOST_TEXT = 4000  # characters of the texts of one triple
 SURE = 0.975  # a confidence counts as no surer than this
 OWN_WEIGHT = 0.3  # of the candidates' evidence for each other; chosen on the generators of benchmarks/evidence/given.py
@@ -58,9 +57,9 @@ class GivenTable:
     columns: dict[str, Any]
 
     @classmethod
-    def read(cls, path: Path, base: Base, graph: Graph) -> GivenTable:
+    def read(cls, path: Path, base: Base, graph: Graph, columns: Columns = None) -> GivenTable:
         """Read candidates; the graph's own triples, and literals, are left out."""
-        whole = _read_table(path) if is_table(path) else cls(read_graph(path, base=base), None, {})
+        whole = _read_table(path, columns) if is_table(path) else cls(read_graph(path, base=base), None, {})
         plain = without_literals(whole.triples)
         new = ~graph.contains(plain)
         if not new.any():
@@ -81,19 +80,16 @@ class GivenTable:
         return GivenTable(replace(self.triples.take(rows), notes=notes), log_odds, columns)
 
 
-def _read_table(path: Path) -> GivenTable:
+def _read_table(path: Path, columns_named: Columns) -> GivenTable:
     """Read a table of candidates: all triples, their log-odds, the further columns."""
-    layout = find_layout(path)
+    layout = find_layout(path, columns=columns_named)
     require(layout, TRIPLE)
-    layout = with_columns(layout, [TEXT, *(name.lower() for name in layout.others)])
-    others = [name for name in layout.position if name not in (*TRIPLE, *PROVENANCE, "score", "label", TEXT)]
-    others = [name for name in others if layout.position[name] != layout.position.get(TEXT)]
-    cells = {name: f"CAST({layout.column(name)} AS VARCHAR)" for name in (*TRIPLE, *others)}
-    for name, empty in ((TEXT, "''"), ("score", "NULL")):
-        cells[name] = f"CAST({layout.column(name)} AS VARCHAR)" if name in layout.position else empty
-    names = [f"c{place}" for place in range(len(others))]
-    aliases = dict(zip(cells, (*TRIPLE, *names, "text", "score"), strict=True))
-    listed = ", ".join(f"{sql} AS {aliases[name]}" for name, sql in cells.items())
+    others = {name: sql for name, sql in name_further(layout).items() if name not in (*PROVENANCE, TEXT)}
+    names = [f"further{place}" for place in range(len(others))]
+    cells = {**{name: layout.column(name) for name in TRIPLE}, **dict(zip(names, others.values(), strict=True))}
+    for name, alias, empty in ((TEXT, "text", "''"), ("score", "score", "NULL")):
+        cells[alias] = layout.column(name) if name in layout.columns else empty
+    listed = ", ".join(f"CAST({sql} AS VARCHAR) AS {alias}" for alias, sql in cells.items())
     with open_reader(path) as connection:
         connection.execute(f"CREATE TABLE rows AS SELECT row_number() OVER () - 1 AS n, {listed} FROM {layout.source}")
         if (bad := connection.execute(BAD_CELL).fetchone()) is not None:
@@ -105,18 +101,17 @@ def _read_table(path: Path) -> GivenTable:
     if not len(found["n"]):
         raise FileError(f"{path}: there is no triple in the file.")
     triples = Graph.of(encode_columns(*(np.ma.getdata(found[name]) for name in TRIPLE)))
-    columns: dict[str, Any] = {TEXT: np.ma.filled(found["text"], "").astype(object)} if TEXT in layout.position else {}
+    columns: dict[str, Any] = {TEXT: np.ma.filled(found["text"], "").astype(object)} if TEXT in layout.columns else {}
     support = np.ma.getdata(found["support"]).astype(np.int64)
     columns |= {SUPPORT: support} if columns or (support > 1).any() else {}
     log_odds = None
-    if "score" in layout.position:
+    if "score" in layout.columns:
         values = np.ma.filled(found["score"].astype(np.float64), np.nan)
         likely = layout.score_name == "probability" and not ((values < 0) | (values > 1)).any()
         columns["confidence" if likely else "given_score"] = np.ma.masked_invalid(values)
         log_odds = _log_odds(values, likely)
     for name, alias in zip(others, names, strict=True):
-        own = f"given_{name}" if name in RESERVED or name in columns else name
-        columns[own] = np.ma.filled(found[alias], "").astype(object)
+        columns[f"given_{name}" if name in columns else name] = np.ma.filled(found[alias], "").astype(object)
     return GivenTable(triples, log_odds, columns)
 
 

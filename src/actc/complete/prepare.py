@@ -16,8 +16,9 @@ from actc.complete.propose import candidates_of_model, candidates_of_rules_and_m
 from actc.complete.pykeen import load_result
 from actc.complete.search import Scorer, score_triples
 from actc.data.begun import Begun
-from actc.data.database import open_database
-from actc.data.files import TRIPLE, quote_file, read_scored, write_scored, write_triples
+from actc.data.database import open_database, quote_file
+from actc.data.files import read_scored, write_scored, write_triples
+from actc.data.frames import TRIPLE
 from actc.evidence.reasons import Reasons
 from actc.graph.graph import Graph
 from actc.graph.terms import without_literals

@@ -22,7 +22,7 @@ import numpy as np
 from actc.complete.search import CandidateSearch, collect_candidates
 from actc.complete.search import score_triples as score_graph
 from actc.data.deliver import write_beside
-from actc.data.files import load_json, open_text, ordinary, write_text
+from actc.data.text_files import load_json, open_text, ordinary, write_text
 from actc.data.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
 from actc.errors import ActcError, ChoiceError, FileError, OptionError, needing
 from actc.graph.formats import as_graph

@@ -20,7 +20,8 @@ from actc.complete.config import CANDIDATES, KNOWN, RunConfig
 from actc.complete.earlier import ACCEPTED, UNDECIDED, describe_changes, find_undecided
 from actc.data.answers import Answers
 from actc.data.calibration import Sources
-from actc.data.files import write_json, write_text, write_triples
+from actc.data.files import write_triples
+from actc.data.text_files import write_json, write_text
 from actc.data.triples import IntArray, Triples, encode_columns
 from actc.decide.calibrate import describe_calibration, write_sources
 from actc.decide.case import BY, ORACLE, Case

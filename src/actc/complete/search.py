@@ -16,10 +16,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from actc.data.database import open_database
+from actc.data.database import open_database, quote, quote_file
 from actc.data.deliver import check_writable, clear_leftovers, write_beside
-from actc.data.files import copy_options, quote, quote_file, write_text, write_triples
+from actc.data.files import copy_options, write_triples
 from actc.data.progress import Progress, ignore_progress
+from actc.data.text_files import write_text
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import FileError, OptionError, TableError, check_choice
 from actc.graph.graph import Graph

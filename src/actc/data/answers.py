@@ -14,8 +14,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from actc.data.files import TRIPLE, find_layout, read_texts, require, rows_named_by, with_columns, write_triples
-from actc.data.frames import IDS, as_labels, as_list, make_frame, read_frame, read_optional
+from actc.data.files import read_texts, write_triples
+from actc.data.frames import TRIPLE, as_labels, as_list, make_frame, read_frame, read_optional
+from actc.data.layout import find_layout, require, rows_named_by
 from actc.data.triples import BoolArray, FloatArray, IntArray, Triples, encode_columns
 from actc.errors import RowError, TableError
 
@@ -327,8 +328,8 @@ class Answers(Provenance):
         there = read_optional(frame, ("label", "judge", "probability", *PROVENANCE))
         more = {name: _cells(name, column) for name, column in there.items() if name in PROVENANCE}
         if "judge" not in there:
-            return cls.from_columns(*read_frame(frame, (*IDS, "label")), **more)
-        heads, relations, tails = read_frame(frame, IDS)
+            return cls.from_columns(*read_frame(frame, (*TRIPLE, "label")), **more)
+        heads, relations, tails = read_frame(frame, TRIPLE)
         if not {"label", "probability"} & there.keys():
             raise TableError("The answers of judges need a column 'label' (1 or 0) or 'probability' (0 to 1).")
         p = np.full(len(heads), np.nan)
@@ -349,8 +350,8 @@ class Answers(Provenance):
 
         Those of judges need a column ``judge``.
         """
-        layout = with_columns(find_layout(path, order=(*TRIPLE, "label")), ("judge", "probability", *PROVENANCE))
-        judges = judges or "judge" in layout.position
+        layout = find_layout(path, order=(*TRIPLE, "label")).with_columns(("judge", "probability", *PROVENANCE))
+        judges = judges or "judge" in layout.columns
         require(layout, (*TRIPLE, "judge" if judges else "label"))
         with rows_named_by(layout):
             answers = cls.from_frame(read_texts(layout, TRIPLE))

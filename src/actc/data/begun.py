@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from actc.data.deliver import LOCK, claim, clear_leftovers
-from actc.data.files import load_json, write_json
+from actc.data.text_files import load_json, write_json
 from actc.errors import ActcError, FileError, OptionError
 
 BEGUN = "begun.json"

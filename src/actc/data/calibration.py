@@ -20,8 +20,8 @@ from actc import __version__
 from actc.data.answers import Annotations, Answers
 from actc.data.constraints import Constraints
 from actc.data.curves import DIGITS, Curves
-from actc.data.files import in_json, load_json, write_json
-from actc.data.frames import IDS
+from actc.data.frames import TRIPLE
+from actc.data.text_files import in_json, load_json, write_json
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, encode_columns
 from actc.errors import FileError
 
@@ -301,7 +301,7 @@ def _read_exceptions(content: dict[str, Any]) -> Answers:
     if not all(isinstance(cell, bool) for cell in accepted):
         raise TypeError("exceptions of another kind")
     probability = np.array([float(cell) for cell in content["probability"]])
-    triples = encode_columns(*(content[name] for name in IDS))
+    triples = encode_columns(*(content[name] for name in TRIPLE))
     return Answers(triples, np.array(accepted, dtype=np.bool_), probability, who=np.array(by, dtype=object))
 
 

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from actc.data.files import open_text, write_csv
+from actc.data.text_files import open_text, write_csv
 from actc.data.triples import BoolArray, FloatArray
 from actc.errors import FileError, check_choice
 

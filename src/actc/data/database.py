@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import tempfile
@@ -10,11 +11,10 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote as quote_address
 
-from actc.data.frames import silence
 from actc.data.progress import Progress
-from actc.errors import OptionError
+from actc.errors import FileError, OptionError
 
 LEAST_MEMORY = 256e6
 LIMITS = {
@@ -36,6 +36,30 @@ def open_database() -> Iterator[Any]:
         duckdb.connect(config={**LIMITS, "temp_directory": folder}) as connection,
     ):
         yield silence(connection)
+
+
+def silence(connection: Any) -> Any:
+    """Turn off DuckDB's own progress bar, which would write into the standard output, and return the connection.
+
+    In a notebook without ipywidgets it is off already, and turning it off would be an error.
+    """
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
+        connection.execute("SET enable_progress_bar=false")
+    return connection
+
+
+def quote(text: str) -> str:
+    """Write a string as an SQL literal; DuckDB takes names in UTF-8 alone, and its error for others is of no use."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise FileError(f"{text!r}: the name is not UTF-8, or has half a character in it; rename the file.") from None
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quote_file(path: str | Path) -> str:
+    """Write the name of a file to read as an SQL literal: DuckDB takes ``*?[]`` for patterns, ``~`` for a home."""
+    return quote(glob.escape(os.path.abspath(path)))
 
 
 def parse_bytes(text: str) -> int:
@@ -85,7 +109,7 @@ def database_address(path: Path, writing: bool = True) -> str:
     SQLite keeps notes beside a database that is open. Where it cannot, on a read-only or full disk or in somebody
     else's folder, it opens one that nobody else writes, and that was closed: no notes are there.
     """
-    address = f"file:{quote(os.fsencode(path))}"
+    address = f"file:{quote_address(os.fsencode(path))}"
     here = os.access(path if path.exists() else path.absolute().parent, os.W_OK)
     closed = not path.with_name(path.name + "-wal").exists()
     if here and os.access(path.absolute().parent, os.W_OK) and not (closed and path.exists() and _is_full(path)):

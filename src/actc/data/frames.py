@@ -8,8 +8,6 @@ are needed, and for no others. Whatever came in, the same kind goes out.
 from __future__ import annotations
 
 import re
-import sys
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from importlib import import_module
@@ -21,6 +19,8 @@ from numpy.typing import NDArray
 
 from actc.errors import OptionError, RowError, TableError, choose
 
+TRIPLE = ("head", "relation", "tail")
+COLUMNS = (*TRIPLE, "score", "label")
 PROBABILITIES = ("probability", "confidence")
 """Names of a score column whose values are probabilities, where all of them are within 0 and 1."""
 ALIASES = {"subject": "head", "predicate": "relation", "object": "tail", "rel": "relation"}
@@ -86,7 +86,7 @@ def read_frame(frame: Any, names: Sequence[str]) -> list[Any]:
         raise TableError(f"The column {missing[0]!r} is missing (found: {listed}); rename yours.")
     columns = _take(frame, [called[name] for name in names])
     pairs = zip(names, columns, strict=True)
-    return [list(map(str, as_list(one))) if name in IDS and are_integers(one) else one for name, one in pairs]
+    return [list(map(str, as_list(one))) if name in TRIPLE and are_integers(one) else one for name, one in pairs]
 
 
 def has_probabilities(frame: Any) -> bool:
@@ -120,12 +120,9 @@ def _as_array(column: Any) -> NDArray[Any]:
     return np.array(cells) if numbers else np.array([*cells, None], dtype=object)[:-1]
 
 
-IDS = ("head", "relation", "tail")
-
-
 def read_ids(frame: Any) -> list[Any]:
     """Return head, relation and tail as they are."""
-    return list(read_optional(frame, IDS).values())
+    return list(read_optional(frame, TRIPLE).values())
 
 
 def _take(frame: Any, names: Sequence[Any]) -> list[Any]:
@@ -173,10 +170,14 @@ def _columns_called(frame: Any) -> dict[str, Any]:
     return call_columns(names)
 
 
-def call_columns(names: Iterable[Any]) -> dict[str, Any]:
-    """Return the own name of each column by what it is called here; "score" is the score, whatever else there is."""
-    called: dict[str, Any] = {}
-    for name in names:
+def call_columns(names: Iterable[Any], chosen: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the own name of each column by what it is called here; "score" is the score, whatever else there is.
+
+    ``chosen`` are the own names of columns that the user named.
+    """
+    called: dict[str, Any] = dict(chosen or {})
+    taken = set(called.values())
+    for name in [name for name in names if name not in taken]:
         # Neo4j writes :START_ID(Person), spreadsheets "Head Label".
         called.setdefault(re.sub(r"\(.*\)$", "", str(name).strip().lower()).strip().replace(" ", "_"), name)
     for other, name in ALIASES.items():
@@ -271,50 +272,3 @@ def _as_label(row: int, cell: Any) -> float:
             row, f"the label is the text {cell!r}; write 1 (true), 0 (false), or nothing where none is known."
         )
     return float(LABELS[cell.strip().lower()])
-
-
-class ProgressBar:
-    """What a function may be given as ``progress``: a bar in a notebook, a line of the standard error elsewhere."""
-
-    EVERY = 0.2  # seconds between two drawings
-
-    def __init__(self, title: str = "done") -> None:
-        self.title, self.done, self._drawn, self._shown = title, 0, 0.0, None
-
-    def __call__(self, more: int, total: int) -> None:
-        """Go on by some steps of all."""
-        self.done += more
-        now = time.monotonic()
-        if self.done >= total or now - self._drawn >= self.EVERY:
-            self._drawn = now
-            self._draw(total)
-
-    def _draw(self, total: int) -> None:
-        text = f"{self.title}: {self.done:,} of {total:,}"
-        if not _in_notebook():
-            sys.stderr.write(f"\r{text}" + ("\n" if self.done >= total else ""))
-            sys.stderr.flush()
-            return
-        from IPython.display import HTML, display
-
-        bar = HTML(f'<progress value="{self.done}" max="{total}"></progress> {escape(text)}')
-        if self._shown is None:
-            self._shown = display(bar, display_id=True)
-        else:
-            self._shown.update(bar)
-
-
-def _in_notebook() -> bool:
-    """Return whether a kernel of Jupyter runs this: IPython in a terminal shows text as any other."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return type(shell).__name__ == "ZMQInteractiveShell"
-
-
-def silence(connection: Any) -> Any:
-    """Turn off DuckDB's own progress bar, which would write into the standard output, and return the connection.
-
-    In a notebook without ipywidgets it is off already, and turning it off would be an error.
-    """
-    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
-        connection.execute("SET enable_progress_bar=false")
-    return connection

@@ -12,8 +12,7 @@ import numpy as np
 from actc.data.answers import Annotations, Answers
 from actc.data.calibration import Calibration, Counts, Sources
 from actc.data.constraints import Constraints
-from actc.data.files import read_scored, write_scored
-from actc.data.parts import read_sample
+from actc.data.files import read_sample, read_scored, write_scored
 from actc.data.triples import ScoredTriples
 from actc.decide.case import PEOPLE, Case
 from actc.decide.guarantee import TargetPrecision, split_random

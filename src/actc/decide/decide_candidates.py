@@ -21,8 +21,9 @@ from actc.data.constraints import Constraints
 from actc.data.curves import Curves
 from actc.data.database import parse_memory
 from actc.data.deliver import deliver, refuse_inputs
-from actc.data.files import TRIPLE, is_table, write_triples
-from actc.data.parts import Candidates, find_candidates, refuse_inside
+from actc.data.files import SCORED, write_triples
+from actc.data.frames import TRIPLE
+from actc.data.layout import Layout, find_parts, is_table
 from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import Thresholds
 from actc.decide.decide_sql import DecisionCounts, DecisionPlan
@@ -118,13 +119,12 @@ def decide_candidates(
     place = Path(out)
     if not str(out).endswith(("/", os.sep)) and place.suffix and not is_table(place):
         raise OptionError(f"{out}: end the name in .parquet, .tsv or .csv, or in / for a folder of Parquet parts.")
-    refuse_inside(place, paths)
-    refuse_inputs(place, [*read, graph])
-    found = find_candidates(paths)
+    refuse_inputs(place, [*read, graph, *paths])
+    found = find_parts(paths, SCORED)
     with deliver(place, overwrite) as unfinished, _open_facts(graph) as facts:
         counts: DecisionCounts = run.run(replace(plan, facts=facts), found, unfinished, progress)
         if not len(counts):
-            raise FileError(f"{found.layout.path}: there is no triple in the file.")
+            raise FileError(f"{found.path}: there is no triple in the file.")
     return counts
 
 
@@ -139,14 +139,14 @@ def _load_engine(name: str) -> Any:
 
 
 @contextmanager
-def _open_facts(graph: str | Path | None) -> Iterator[Candidates | None]:
+def _open_facts(graph: str | Path | None) -> Iterator[Layout | None]:
     """Yield the files of facts; a graph that is no table is written as one for the time being."""
     if graph is None:
         yield None
     elif Path(graph).is_dir() or is_table(Path(graph)):
-        yield find_candidates([graph], TRIPLE)
+        yield find_parts([graph], TRIPLE)
     else:
         with tempfile.TemporaryDirectory(prefix="actc-") as folder:
             path = Path(folder) / "facts.parquet"
             write_triples(path, read_graph(graph).columns())
-            yield find_candidates([path], TRIPLE)
+            yield find_parts([path], TRIPLE)

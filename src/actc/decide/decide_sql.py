@@ -18,7 +18,8 @@ import numpy as np
 from actc.data.answers import Answers
 from actc.data.constraints import Constraints
 from actc.data.curves import Curves
-from actc.data.parts import BAD_ROW, BAD_SCORE, Candidates
+from actc.data.files import BAD_ROW, BAD_SCORE
+from actc.data.layout import Layout
 from actc.data.triples import FloatArray, IntArray, Thresholds, as_vocabulary, encode_columns
 from actc.decide.conflicts import match_conflicts, resolve_conflicts
 from actc.errors import FileError
@@ -52,7 +53,7 @@ class DecisionPlan:
         Where Spark runs.
     constraints : Constraints
         What cannot be true together; those that are used.
-    facts : Candidates or str, optional
+    facts : Layout or str, optional
         Files of facts, or the address of such for Spark, which candidates may contradict.
     """
 
@@ -64,7 +65,7 @@ class DecisionPlan:
     memory: int = 10**9
     master: str | None = None
     constraints: Constraints = field(default_factory=Constraints)
-    facts: Candidates | str | None = None
+    facts: Layout | str | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:

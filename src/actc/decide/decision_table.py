@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from actc.data.constraints import KINDS
-from actc.data.database import open_database
+from actc.data.database import open_database, quote
 from actc.data.deliver import write_beside
-from actc.data.files import quote
 from actc.data.triples import BoolArray, FloatArray, IntArray
 from actc.decide.case import Case
 from actc.decide.guarantee import TargetPrecision

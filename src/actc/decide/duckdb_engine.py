@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from actc.data.database import open_database, run_watched
-from actc.data.files import TRIPLE, copy_options, find_layout, quote
-from actc.data.parts import BAD_ROW, COLUMNS, Candidates, find_bad_row, find_unreadable_part
+from actc.data.database import open_database, quote, run_watched
+from actc.data.files import BAD_ROW, SCORED, copy_options, find_bad_row
+from actc.data.frames import TRIPLE
+from actc.data.layout import Layout, find_layout, find_unreadable_part
 from actc.data.progress import Progress
 from actc.decide.decide_sql import EMPTY_NAME, UNNAMED, DecisionCounts, DecisionPlan, Rows, carry_out
 from actc.errors import FileError, OptionError
@@ -23,7 +25,7 @@ TABBED = "regexp_matches(concat_ws('', CAST(head AS VARCHAR), relation, CAST(tai
 TABBED_NAME = "actc: tabbed name"
 
 
-def run(plan: DecisionPlan, candidates: Candidates, out: Path, progress: Progress) -> DecisionCounts:
+def run(plan: DecisionPlan, candidates: Layout, out: Path, progress: Progress) -> DecisionCounts:
     """Write what the plan asks for to a path, which has a suffix for a file, none for a folder of parts; count."""
     with open_database() as connection:
         try:
@@ -39,9 +41,7 @@ def run(plan: DecisionPlan, candidates: Candidates, out: Path, progress: Progres
 class DuckdbTables:
     """Tables in DuckDB, as :class:`actc.decide.decide_sql.Tables` describes them."""
 
-    def __init__(
-        self, connection: Any, plan: DecisionPlan, candidates: Candidates, out: Path, progress: Progress
-    ) -> None:
+    def __init__(self, connection: Any, plan: DecisionPlan, candidates: Layout, out: Path, progress: Progress) -> None:
         self._connection, self._candidates, self._out, self._progress = connection, candidates, out, progress
         self._options = f"FORMAT parquet, FILE_SIZE_BYTES {PART_BYTES}, FILENAME_PATTERN 'part-{{i}}'"
         if out.suffix:
@@ -54,13 +54,13 @@ class DuckdbTables:
         connection.execute("SET preserve_insertion_order=false")  # a join does not keep it anyway
         connection.execute("SET enable_progress_bar=true; SET enable_progress_bar_print=false")
         connection.execute("CREATE TEMP MACRO raise_error(message) AS error(message)")
-        head, relation, tail, score = map(candidates.layout.column, COLUMNS)
+        head, relation, tail, score = map(candidates.column, SCORED)
         connection.execute(
             f"CREATE TEMP VIEW candidate AS SELECT {head} AS head, CAST({relation} AS VARCHAR) AS relation, "
             f"{tail} AS tail, TRY_CAST({score} AS DOUBLE) AS score FROM {candidates.source}"
         )
-        if isinstance(plan.facts, Candidates):
-            columns = plan.facts.layout.texts(TRIPLE)
+        if isinstance(plan.facts, Layout):
+            columns = plan.facts.texts(TRIPLE)
             connection.execute(f"CREATE TEMP VIEW fact AS SELECT {columns} FROM {plan.facts.source}")
 
     def put(self, name: str, columns: Mapping[str, Any]) -> None:
@@ -80,16 +80,16 @@ class DuckdbTables:
 
     def open_output(self, columns: tuple[str, ...]) -> None:
         parts = [self._out] if self._out.suffix else sorted(self._out.iterdir())
-        layout = find_layout(parts[0])
+        layout = replace(find_layout(parts[0]), paths=tuple(parts))
         places = (f"c{at}" if layout.delimiter else f'"{name}"' for at, name in enumerate(columns))
         named = ", ".join(f'{place} AS "{name}"' for place, name in zip(places, columns, strict=True))
-        self._connection.execute(f"CREATE TEMP VIEW written AS SELECT {named} FROM {layout.source_of(parts)}")
+        self._connection.execute(f"CREATE TEMP VIEW written AS SELECT {named} FROM {layout.source}")
 
     def find_bad_row(self, condition: str) -> FileError:
         return find_bad_row(self._connection, self._candidates, condition)
 
 
-def _explain(error: duckdb.Error, candidates: Candidates, out: Path) -> FileError:
+def _explain(error: duckdb.Error, candidates: Layout, out: Path) -> FileError:
     """Return an error that names the row or part that cannot be read, or the output that cannot be written."""
     if TABBED_NAME in str(error):
         return FileError(f"{out.name}: a name holds a tab or a line break, which the format cannot; write .parquet.")

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from actc.data.constraints import Constraint, Constraints, lower_share
-from actc.data.files import first_line
+from actc.data.layout import first_line
 from actc.data.triples import IntArray
 from actc.decide.classes import class_members, match_vocabulary, relation_mask
 from actc.decide.declared import read_declared

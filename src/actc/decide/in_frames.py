@@ -16,7 +16,16 @@ import numpy as np
 
 from actc.data.answers import Annotations, Answers
 from actc.data.constraints import Constraints
-from actc.data.frames import IDS, are_integers, kind_of, make_frame, read_frame, read_further, read_ids, read_optional
+from actc.data.frames import (
+    TRIPLE,
+    are_integers,
+    kind_of,
+    make_frame,
+    read_frame,
+    read_further,
+    read_ids,
+    read_optional,
+)
 from actc.data.triples import IntArray, ScoredTriples
 from actc.decide.case import Case
 from actc.decide.guarantee import TargetPrecision
@@ -176,7 +185,7 @@ def _open_case(
     judged = Answers()
     if judges is not None:
         if not isinstance(judges, Answers):
-            read_frame(judges, (*IDS, "judge"))  # refused without
+            read_frame(judges, (*TRIPLE, "judge"))  # refused without
         judged = _read_answers(triples, judges, "judges' answers")
     target = None if precision is None else TargetPrecision(precision, confidence)
     return Case(
@@ -196,7 +205,7 @@ def _frame_like(pool: Any, rows: IntArray, columns: dict[str, Any], library: str
     """Return columns about rows of the pool as a frame of its kind: whole numbers as ids, and an index, if it has."""
     if isinstance(pool, ScoredTriples):
         return make_frame(columns, library or "pandas")
-    numbers = [name for name, column in zip(IDS, read_ids(pool), strict=True) if are_integers(column)]
+    numbers = [name for name, column in zip(TRIPLE, read_ids(pool), strict=True) if are_integers(column)]
     columns = {**columns, **{name: np.array(list(map(int, columns[name])), dtype=np.int64) for name in numbers}}
     kind = library or kind_of(pool)
     frame = make_frame(columns, kind)
@@ -209,9 +218,9 @@ def _as_pool(pool: Any, needs_score: bool) -> ScoredTriples:
         return pool
     if needs_score or read_optional(pool, ("score",)):
         return ScoredTriples.from_frame(pool)
-    heads, relations, tails = read_frame(pool, IDS)
+    heads, relations, tails = read_frame(pool, TRIPLE)
     triples = ScoredTriples.from_columns(heads, relations, tails, np.zeros(len(heads)))
-    return replace(triples, further=read_further(pool, IDS))
+    return replace(triples, further=read_further(pool, TRIPLE))
 
 
 def _read_answers(pool: ScoredTriples, given: Any, source: str) -> Answers:

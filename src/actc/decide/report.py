@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from actc.data.files import in_json, write_text
 from actc.data.frames import html_table
 from actc.data.pages import render
+from actc.data.text_files import in_json, write_text
 from actc.data.triples import as_vocabulary
 from actc.decide.case import ORACLE, PEOPLE, Case
 from actc.decide.decision_table import count_excluded, describe_excluded

@@ -15,9 +15,9 @@ from typing import Any
 import pyarrow
 from pyspark.sql import functions as sql
 
-from actc.data.files import TRIPLE
-from actc.data.frames import call_columns
-from actc.data.parts import COLUMNS, Candidates, describe_bad_row
+from actc.data.files import SCORED, describe_bad_row
+from actc.data.frames import TRIPLE, call_columns
+from actc.data.layout import Layout
 from actc.data.progress import Progress
 from actc.data.spark_session import open_session, run_action
 from actc.decide.decide_sql import EMPTY_NAME, UNNAMED, DecisionCounts, DecisionPlan, Rows, carry_out
@@ -26,7 +26,7 @@ from actc.errors import ActcError, FileError, OptionError
 NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"  # Java also reads 1d and 1f as numbers
 
 
-def run(plan: DecisionPlan, candidates: Candidates, out: Path, progress: Progress) -> DecisionCounts:
+def run(plan: DecisionPlan, candidates: Layout, out: Path, progress: Progress) -> DecisionCounts:
     """Write what the plan asks for to a folder of parts, and count."""
     if out.suffix:
         raise OptionError(f"{out.name}: Spark writes a folder of parts; give --out a name that ends in /.")
@@ -63,7 +63,7 @@ class SparkTables:
     def __init__(self, session: Any, plan: DecisionPlan, rows: Any, out: str, progress: Progress) -> None:
         self._session, self._rows, self._out, self._progress = session, rows, out, progress
         rows.createOrReplaceTempView("candidate")
-        if isinstance(plan.facts, Candidates):
+        if isinstance(plan.facts, Layout):
             _read_files(session, plan.facts, TRIPLE).createOrReplaceTempView("fact")
         elif plan.facts is not None:
             with _read_errors(plan.facts):
@@ -97,19 +97,18 @@ class SparkTables:
         return FileError(f"{row['file']}: {describe_bad_row(*triple, row['text'])} It is in the row of {triple}.")
 
 
-def _read_files(session: Any, candidates: Candidates, columns: Sequence[str] = COLUMNS) -> Any:
-    layout = candidates.layout
+def _read_files(session: Any, candidates: Layout, columns: Sequence[str] = SCORED) -> Any:
     paths = [path.resolve().as_uri() for path in candidates.paths]
-    if layout.delimiter is None:
-        return _name_columns(session.read.parquet(*paths), str(layout.path), columns)
-    schema = ", ".join(f"c{i} STRING" for i in range(layout.width))
-    quoting = '"' if layout.quoted else ""
-    reader = session.read.schema(schema).option("sep", layout.delimiter).option("header", layout.has_header)
+    if candidates.delimiter is None:
+        return _name_columns(session.read.parquet(*paths), str(candidates.path), columns)
+    schema = ", ".join(f"c{i} STRING" for i in range(len(candidates.names)))
+    quoting = '"' if candidates.quoted else ""
+    reader = session.read.schema(schema).option("sep", candidates.delimiter).option("header", candidates.has_header)
     reader = reader.option("quote", quoting).option("escape", quoting).option("mode", "FAILFAST")
-    return _rename(reader.csv(paths), {name: layout.column(name) for name in columns})
+    return _rename(reader.csv(paths), {name: candidates.column(name) for name in columns})
 
 
-def _name_columns(table: Any, path: str, columns: Sequence[str] = COLUMNS) -> Any:
+def _name_columns(table: Any, path: str, columns: Sequence[str] = SCORED) -> Any:
     found = call_columns(table.columns)
     missing = [name for name in columns if name not in found]
     if missing:

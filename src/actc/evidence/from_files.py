@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from actc.data.database import parse_memory
 from actc.data.deliver import deliver
-from actc.data.files import copy_options, find_layout, read_scored, refuse_tabs
+from actc.data.files import copy_options, read_scored, refuse_tabs
+from actc.data.layout import find_layout
 from actc.data.triples import FloatArray, ScoredTriples, Triples
 from actc.errors import ChoiceError, FileError, OptionError, TableError, needing
 from actc.evidence.reasons import give_reasons
@@ -122,7 +123,7 @@ def _read(
 
 def _read_candidates(path: Path, others: list[tuple[Path, ScoredTriples]]) -> tuple[ScoredTriples, bool]:
     """Read the candidates; where they have no score the first further model's is theirs, and True is returned."""
-    if "score" in find_layout(path).position:
+    if "score" in find_layout(path).columns:
         return read_scored(path)[0], False
     if not others:
         raise FileError(f"{path}: there is no column score; add a model's, or give --scores.")
@@ -132,7 +133,7 @@ def _read_candidates(path: Path, others: list[tuple[Path, ScoredTriples]]) -> tu
 
 def _read_holdout(path: Path, base: Base, scored: list[tuple[Path, ScoredTriples]]) -> ScoredTriples:
     """Read holdout facts with the first model's scores, from the file itself or from where the candidates are."""
-    if "score" in find_layout(path, order=("head", "relation", "tail", "score")).position:
+    if "score" in find_layout(path, order=("head", "relation", "tail", "score")).columns:
         return read_scored(path)[0]
     facts = read_graph(path, base=base)
     return facts.with_scores(_scores_of(facts, *scored[0], "holdout facts"))

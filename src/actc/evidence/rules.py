@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actc.data.database import open_database
-from actc.data.files import quote
+from actc.data.database import open_database, quote
 from actc.data.triples import FloatArray, IntArray
 from actc.evidence.steps import EDGES, FAR, Step, back, together, whole
 from actc.evidence.table import FEW, Progress, Proposals, count_steps, put_facts

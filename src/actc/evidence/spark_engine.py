@@ -20,8 +20,7 @@ import numpy as np
 from pyspark.ml.feature import Bucketizer
 from pyspark.sql import functions as sql
 
-from actc.data.database import open_database
-from actc.data.files import quote
+from actc.data.database import open_database, quote
 from actc.data.spark_session import in_one_sentence, open_session
 from actc.data.triples import FloatArray
 from actc.evidence.model import EvidenceModel

@@ -14,8 +14,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from actc.data.database import open_database, parse_memory
-from actc.data.files import copy_options, quote
+from actc.data.database import open_database, parse_memory, quote
+from actc.data.files import copy_options
 from actc.data.triples import FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
 from actc.evidence.plan import (

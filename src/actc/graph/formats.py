@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from actc.data.deliver import write_beside
-from actc.data.frames import IDS, read_frame
+from actc.data.frames import TRIPLE, read_frame
 from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import Triples
 from actc.errors import ActcError, FileError, OptionError, TableError
@@ -50,7 +50,7 @@ def as_graph(given: Any) -> Graph:
     if hasattr(given, "label_triples"):
         given = given.label_triples(given.mapped_triples)
     if not isinstance(given, np.ndarray | list | tuple):
-        return Graph.from_columns(*read_frame(given, IDS))
+        return Graph.from_columns(*read_frame(given, TRIPLE))
     names = np.asarray(given, dtype=object)
     if names.ndim != 2 or names.shape[1] != 3:
         raise OptionError(f"Rows of head, relation and tail were expected, not an array of shape {names.shape}.")

@@ -14,7 +14,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from actc.data.files import TRIPLE, Layout, find_layout, open_reader, require, with_columns, write_triples
+from actc.data.files import write_triples
+from actc.data.frames import TRIPLE
+from actc.data.layout import Layout, find_layout, open_reader, require
 from actc.data.triples import FloatArray, Triples, Vocabulary, encode_columns
 from actc.errors import FileError
 
@@ -118,8 +120,8 @@ def read_provenance(path: Path, graph: Graph) -> dict[str, Any]:
 
     A table without a header has none.
     """
-    layout = with_columns(find_layout(path), COLUMNS)
-    names = [name for name in COLUMNS if name in layout.position] if layout.has_header else []
+    layout = find_layout(path).with_columns(COLUMNS)
+    names = [name for name in COLUMNS if name in layout.columns] if layout.has_header else []
     if not names:
         return {}
     wanted = _triple(layout) | {name: f"CAST({layout.column(name)} AS VARCHAR)" for name in names}

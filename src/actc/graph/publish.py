@@ -23,8 +23,8 @@ import numpy as np
 from actc import __version__
 from actc.data.begun import Begun
 from actc.data.deliver import check_writable, claim, write_beside
-from actc.data.files import load_json, ordinary, write_json
 from actc.data.progress import Progress, ignore_progress
+from actc.data.text_files import load_json, ordinary, write_json
 from actc.errors import FileError, OptionError
 from actc.graph.client import StoreAddress, is_store, refuse_odd_iri
 from actc.graph.formats import read_extras, read_graph

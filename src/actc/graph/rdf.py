@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from actc.data.files import check_gzip, open_reader, open_text, quote, quote_file
+from actc.data.database import quote, quote_file
+from actc.data.layout import open_reader
+from actc.data.text_files import check_gzip, open_text
 from actc.errors import FileError, MissingExtraError, TableError
 from actc.graph.graph import Graph, encode
 from actc.graph.terms import (

@@ -17,8 +17,9 @@ from typing import Any
 from urllib.parse import quote as quote_url
 from urllib.parse import urlsplit
 
+from actc.data.database import quote, quote_file
 from actc.data.deliver import write_beside
-from actc.data.files import open_reader, quote, quote_file
+from actc.data.layout import open_reader
 from actc.data.progress import Progress, ignore_progress
 from actc.errors import MissingExtraError, OptionError, StoreError
 from actc.graph.client import SparqlClient, StoreAddress, TransientError, refuse_odd_iri

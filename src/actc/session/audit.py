@@ -17,8 +17,7 @@ import numpy as np
 
 from actc.data.answers import Annotations, Answers
 from actc.data.deliver import write_folder
-from actc.data.files import LOG, write_scored
-from actc.data.parts import read_candidates
+from actc.data.files import LOG, read_scored, write_scored
 from actc.data.triples import ScoredTriples
 from actc.decide.audit import Audit, StoppingRule, assess, describe_audit, draw_next, stratify
 from actc.decide.goal import WRONG_FACTS
@@ -168,9 +167,7 @@ def start_audit(
             with tempfile.TemporaryDirectory(dir=session.folder) as beside:
                 table = Path(beside) / "accepted.parquet"
                 accepted = (
-                    read_candidates(table)
-                    if write_accepted(open_case(session).case, table)
-                    else pool.take(np.arange(0))
+                    read_scored(table)[0] if write_accepted(open_case(session).case, table) else pool.take(np.arange(0))
                 )
         if not len(accepted):
             raise OptionError(f"{among or session.folder}: nothing is {words.accepted} yet, so nothing can be audited.")
@@ -246,7 +243,7 @@ def audit_accepted(
 
 
 def _read_audited(accepted: Any, labels: Any) -> tuple[ScoredTriples, Annotations]:
-    triples = accepted if isinstance(accepted, ScoredTriples) else read_candidates(accepted)
+    triples = accepted if isinstance(accepted, ScoredTriples) else read_scored(accepted)[0]
     if labels is None:
         return triples, Annotations()
     answers = labels if isinstance(labels, Answers) else Answers.read(labels)

@@ -20,7 +20,8 @@ import numpy as np
 from actc.data.answers import Answers
 from actc.data.calibration import Sources
 from actc.data.deliver import write_beside
-from actc.data.files import write_text, write_triples
+from actc.data.files import write_triples
+from actc.data.text_files import write_text
 from actc.data.triples import encode_columns
 from actc.decide.calibrate import describe_calibration
 from actc.decide.case import Case

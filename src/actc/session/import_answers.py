@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from actc.data.answers import SELECTIONS, Annotations, Answers
-from actc.data.files import load_json, open_text
+from actc.data.text_files import load_json, open_text
 from actc.data.triples import ScoredTriples, encode_columns
 from actc.errors import FileError, OptionError, SessionError
 from actc.session.judge_store import add_judge_answers

@@ -21,7 +21,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from actc.data.database import database_address, open_database
-from actc.data.files import TRIPLE, Layout, find_layout, read_triples, require, with_columns
+from actc.data.files import read_triples
+from actc.data.frames import TRIPLE
+from actc.data.layout import Layout, find_layout, require
 from actc.data.triples import ScoredTriples, encode_columns
 from actc.errors import FileError
 from actc.session.read_names import JSON_FORMATS, NAME_COLUMNS, NAMING, RDF_FORMATS, ending, read_names
@@ -264,9 +266,9 @@ def write_sources(store: Store, pool: ScoredTriples, table: str | Path) -> None:
 
 def find_sources(table: Path) -> Layout | None:
     """Return how a table with a column of texts is laid out; None where it has none."""
-    layout = with_columns(find_layout(table), [SOURCE])
+    layout = find_layout(table)
     require(layout, TRIPLE)
-    return layout if SOURCE in layout.position else None
+    return layout if SOURCE in layout.columns else None
 
 
 def read_sources(layout: Layout, pool: ScoredTriples) -> Iterator[tuple[int, str]]:

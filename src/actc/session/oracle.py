@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from actc.data.answers import Answers
-from actc.data.files import find_layout
+from actc.data.layout import find_layout
 from actc.data.triples import BoolArray, IntArray, ScoredTriples
 from actc.decide.case import ORACLE, Case
 from actc.decide.guarantee import TargetPrecision
@@ -54,7 +54,7 @@ class FileOracle:
         """Read a file of judged triples, or of true ones."""
         path = Path(path)
         try:
-            has_labels = "label" in find_layout(path, order=("head", "relation", "tail", "label")).position
+            has_labels = "label" in find_layout(path, order=("head", "relation", "tail", "label")).columns
         except OptionError:  # not a table, so a graph in another format
             has_labels = False
         return cls(path, Answers.read(path)) if has_labels else cls(path, true=read_graph(path, base=base))

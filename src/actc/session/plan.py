@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from actc.data.answers import Picks
-from actc.data.files import in_json
+from actc.data.text_files import in_json
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.decide.case import Case
 from actc.decide.guarantee import StartedRound

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from actc.data.files import read_text
+from actc.data.text_files import read_text
 from actc.errors import FileError, check_choice
 
 MOST_PROMPT, MOST_REASON, MOST_TEXT = 100_000, 2000, 100_000  # characters

@@ -13,7 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from actc.data.files import COMMAS, find_comma, open_bytes, open_reader, open_text, quote_file, readable, split_line
+from actc.data.database import quote_file
+from actc.data.layout import COMMAS, find_comma, open_reader, split_line
+from actc.data.text_files import open_bytes, open_text, readable
 from actc.errors import FileError, needing
 from actc.graph.rdf import TOO_LONG, refuse_doctype
 from actc.graph.terms import RDFS

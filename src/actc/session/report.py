@@ -13,7 +13,7 @@ import numpy as np
 
 from actc.data.answers import Annotations, Answers
 from actc.data.deliver import check_writable
-from actc.data.files import in_json, write_json
+from actc.data.text_files import in_json, write_json
 from actc.data.triples import ScoredTriples
 from actc.decide.case import Case
 from actc.decide.goal import MISSING_FACTS, Goal

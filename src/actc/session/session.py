@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 
 from actc.data.answers import Annotations
-from actc.data.files import ordinary, read_scored
+from actc.data.files import read_scored
+from actc.data.text_files import ordinary
 from actc.data.triples import IntArray, ScoredTriples
 from actc.errors import FileError, OptionError, SessionError, check_choice
 from actc.session.agreement import combine

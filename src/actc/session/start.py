@@ -17,8 +17,8 @@ import numpy as np
 from actc.data.answers import Annotations
 from actc.data.constraints import Constraints
 from actc.data.deliver import write_folder
-from actc.data.files import find_layout, read_scored, write_scored, write_triples
-from actc.data.parts import read_sample
+from actc.data.files import read_sample, read_scored, write_scored, write_triples
+from actc.data.layout import find_layout
 from actc.data.triples import Triples
 from actc.decide.classes import relation_mask
 from actc.decide.find_constraints import constraints_from
@@ -138,7 +138,7 @@ def create_session(
         session = write_core(made, replace(settings, triples=len(pool)))
         with tempfile.TemporaryDirectory(prefix="actc-") as scratch:
             table = None if graph is None else as_table(graph, "", Path(scratch))
-            if table is not None and "score" in find_layout(table, ("head", "relation", "tail", "score")).position:
+            if table is not None and "score" in find_layout(table, ("head", "relation", "tail", "score")).columns:
                 write_scored(made / "known.parquet", read_scored(table)[0])
             write_known(session.store, table)
         own = () if graph is None else own_labels(graph)

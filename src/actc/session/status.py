@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.data.files import in_json
+from actc.data.text_files import in_json
 from actc.errors import FileError, SessionError
 from actc.session.agreement import combine, measure_agreement, measure_reliability, shared_votes
 from actc.session.cards import make_cards, sentence

@@ -20,8 +20,8 @@ from fastapi.responses import HTMLResponse, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 
-from actc.data.files import ordinary
 from actc.data.pages import render
+from actc.data.text_files import ordinary
 from actc.errors import FileError
 from actc.session import Annotator, Session
 

@@ -40,9 +40,9 @@ from actc.bench.plans import Conditions, Experiment
 from actc.bench.plots import check_matplotlib
 from actc.bench.rows import Run
 from actc.bench.runs import run_plan_to_file
-from actc.data.files import write_csv, write_text
 from actc.data.pages import render
 from actc.data.progress import Progress, ignore_progress
+from actc.data.text_files import write_csv, write_text
 from actc.errors import OptionError, choose
 from actc.methods.named import find_method
 

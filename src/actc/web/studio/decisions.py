@@ -14,7 +14,7 @@ from pydantic import Field
 from actc.complete.config import CHECK
 from actc.complete.earlier import store_answer
 from actc.data.begun import version_of
-from actc.data.files import quote
+from actc.data.database import quote
 from actc.decide.decision_table import DECISIONS, PRECISIONS
 from actc.decide.goal import MISSING_FACTS, WRONG_FACTS
 from actc.errors import SessionError

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from actc.data.begun import BEGUN
-from actc.data.files import load_json
+from actc.data.text_files import load_json
 from actc.decide.audit import answers_for
 from actc.decide.estimate import Share
 from actc.decide.goal import MISSING_FACTS, WRONG_FACTS

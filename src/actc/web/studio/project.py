@@ -25,7 +25,8 @@ from types import NoneType
 from typing import Any
 
 from actc.data.deliver import alone
-from actc.data.files import load_json, read_scored, write_json, write_scored
+from actc.data.files import read_scored, write_scored
+from actc.data.text_files import load_json, write_json
 from actc.decide.guarantee import TargetPrecision
 from actc.errors import ChoiceError, FileError, OptionError, check_choice
 from actc.session.settings import MOST_GUIDELINES, Settings

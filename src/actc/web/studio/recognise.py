@@ -19,9 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from actc.data.database import open_database
+from actc.data.database import open_database, quote
 from actc.data.deliver import write_beside
-from actc.data.files import TRIPLE, find_layout, first_line, is_table, load_json, quote, read_scored, write_json
+from actc.data.files import read_scored
+from actc.data.frames import TRIPLE
+from actc.data.layout import find_layout, first_line, is_table
+from actc.data.text_files import load_json, write_json
 from actc.data.triples import Triples
 from actc.errors import ActcError, OptionError, describe_failure
 from actc.graph.formats import find_format, read_graph
@@ -51,14 +54,14 @@ def guess_role(path: Path) -> str:
         if name.endswith(".json") or not is_table(path):
             return "names" if name.endswith(".json") else "graph"
         layout = find_layout(path)
-        by_name = layout.has_header and set(TRIPLE) <= set(layout.position)
+        by_name = layout.has_header and set(TRIPLE) <= set(layout.columns)
         if not by_name and (name.endswith(".jsonl") or (layout.delimiter and _has_names(path))):
             return "names"
     except ActcError:
         return "graph"
-    if {*TRIPLE, "score"} <= set(layout.position):
+    if {*TRIPLE, "score"} <= set(layout.columns):
         return "scores"
-    return "candidates" if by_name and SOURCE in [name.lower() for name in layout.others] else "graph"  # from text
+    return "candidates" if by_name and SOURCE in layout.columns else "graph"  # from text
 
 
 def _has_names(path: Path) -> bool:
@@ -138,8 +141,8 @@ def _describe_graph(path: Path) -> tuple[dict[str, Any], Triples]:
     graph, notes = read_graph(path), []
     if is_table(path):
         layout = find_layout(path)
-        notes = _note_columns([*(["score"] if "score" in layout.position else []), *layout.others])
-        if "score" in layout.position:
+        notes = _note_columns([*(["score"] if "score" in layout.columns else []), *layout.others])
+        if "score" in layout.columns:
             notes.append(SCORES_UNUSED)
     return {"format": find_format(path).summary, **_describe(graph), "notes": [*graph.notes, *notes]}, graph
 
@@ -149,10 +152,10 @@ def _describe_scores(path: Path) -> tuple[dict[str, Any], Triples]:
     low, high = (float(x) for x in (triples.scores.min(), triples.scores.max()))
     notes = ["There is a column of labels; people are asked all the same."] if labels is not None else []
     layout = find_layout(path)
-    shown = [name for name in layout.others if name.lower() == SOURCE]
-    notes += [f"Cards show the text in the column {name}." for name in shown]
-    notes += _note_columns([name for name in layout.others if name not in shown])
-    more = {"columns": list(layout.position), "scores": [low, high], "notes": notes}
+    if SOURCE in layout.columns:
+        notes.append(f"Cards show the text in the column {layout.columns[SOURCE]}.")
+    notes += _note_columns(layout.others)
+    more = {"columns": list(layout.columns), "scores": [low, high], "notes": notes}
     return {"format": "Scored candidates", **_describe(triples), **more}, triples
 
 
@@ -248,7 +251,7 @@ def _unknown_columns(path: Path) -> list[dict[str, Any]]:
     if not is_table(path):
         return []
     layout = find_layout(path)
-    known = layout.has_header and set(TRIPLE) <= set(layout.position)
+    known = layout.has_header and set(TRIPLE) <= set(layout.columns)
     if known:
         return []
     with open_database() as connection:

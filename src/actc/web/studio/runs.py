@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from actc.data.deliver import try_to_lock
-from actc.data.files import load_json, write_json
 from actc.data.progress import PROGRESS, read_progress
+from actc.data.text_files import load_json, write_json
 from actc.errors import OptionError
 
 LIVING = ("waiting", "running")

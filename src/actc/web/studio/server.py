@@ -19,8 +19,8 @@ from fastapi.responses import FileResponse, HTMLResponse, Response
 from pydantic import Field
 
 from actc import __version__
-from actc.data.files import bytes_told
 from actc.data.pages import render
+from actc.data.text_files import bytes_told
 from actc.errors import OptionError
 from actc.session.audit import open_audit
 from actc.session.export import make_file

@@ -20,7 +20,7 @@ from fastapi import Depends, HTTPException, Request
 from fastapi import Path as InPath
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from actc.data.files import ordinary
+from actc.data.text_files import ordinary
 from actc.errors import ActcError, FileError
 from actc.session import OWNER, Session
 from actc.session.planner_process import planning
