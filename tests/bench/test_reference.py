@@ -17,7 +17,6 @@ from actc import METHODS
 from actc.bench.metrics import accuracy, f1
 from actc.bench.runs import run_experiment
 from actc.data.answers import Annotations
-from actc.methods.groups import Groups
 
 # method: average, then l = 1, 10, 50, 1000: accuracy and F1 in %
 EXPECTED = {
@@ -101,10 +100,8 @@ def test_the_ceilings_with_all_validation_labels(authors_cell, method, expected)
 
 
 def test_the_ceiling_of_thresholds_tuned_on_test(authors_cell):
-    from actc.methods.baselines import local_opt
-
     test, labels = authors_cell.test, authors_cell.test_labels
-    cuts = local_opt(test, Groups.of(test, [Annotations(np.arange(len(test)), labels)]))[0]
+    cuts = METHODS["localopt-acc"].find_cuts(test, [Annotations(np.arange(len(test)), labels)])[0]
     decisions = test.scores >= cuts[test.relations]
     assert 100 * accuracy(labels, decisions) == pytest.approx(85.8, abs=TENTH)
     assert 100 * f1(labels, decisions) == pytest.approx(86.4, abs=TENTH)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from actc import ScoredTriples
 from actc.data.answers import Annotations
 from actc.errors import ChoiceError
-from actc.methods.choose_thresholds import choose_as_printed, choose_thresholds
-from actc.methods.groups import DecisionSets, Groups
+from actc.methods.choose_thresholds import choose_thresholds
+from actc.methods.estimate_labels import DecisionSets
 
 scores = st.integers(0, 8).map(lambda i: i / 8)
 hard = st.tuples(scores, st.sampled_from([0.0, 1.0]))
@@ -20,7 +20,8 @@ groups_of = lambda element: st.lists(st.lists(element, max_size=12), min_size=1,
 def as_decision_sets(lists):
     rows = sorted((g, s, y) for g, elements in enumerate(lists) for s, y in elements)
     group, score, label = (np.array(column) for column in zip(*rows, strict=True)) if rows else (np.zeros(0),) * 3
-    return DecisionSets(score, label, group.astype(np.int64), len(lists))
+    rows = np.arange(len(score))
+    return DecisionSets(rows, score, label, group.astype(np.int64), rows, 1, len(lists))
 
 
 def accuracy(elements, cut):
@@ -65,7 +66,8 @@ def test_algorithm_1_as_printed_keeps_the_first_strictly_better_score(elements, 
     pool = ScoredTriples.from_columns([f"h{i}" for i in range(size)], ["r"] * size, ["t"] * size, values)
     rows = list(range(size))
     order.shuffle(rows)
-    cuts = choose_as_printed(pool, Groups.of(pool, [Annotations(np.array(rows), truth[rows])]))
+    annotated = DecisionSets.of(pool, [Annotations(np.array(rows), truth[rows])])
+    cuts = choose_thresholds(annotated, as_printed=True)
     tau, best = 0.0, 0
     for row in rows:
         if accuracy(elements, values[row]) > best:

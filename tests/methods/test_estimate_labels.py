@@ -9,8 +9,7 @@ from actc import ScoredTriples
 from actc.data.answers import Annotations
 from actc.errors import ChoiceError, OptionError
 from actc.methods.classifiers import ESTIMATORS, fit_each
-from actc.methods.estimate_labels import estimate_labels, estimate_probabilities
-from actc.methods.groups import Groups
+from actc.methods.estimate_labels import DecisionSets, estimate_labels, estimate_probabilities
 from tests.conftest import make_pool
 
 
@@ -44,7 +43,7 @@ def test_decision_sets_are_those_of_the_plain_description(n, soft, estimate_all)
     pool, labels = make_pool()
     rows = np.random.default_rng(1).permutation(len(pool))[:12]
     annotations = Annotations(rows, labels[rows])
-    sets = estimate_labels(pool, Groups.of(pool, [annotations]), "lr", n, soft, estimate_all)
+    sets = estimate_labels(pool, DecisionSets.of(pool, [annotations]), "lr", n, soft, estimate_all)
     for group in range(4):
         mine = sets.group == group
         got = np.array(sorted(zip(sets.scores[mine], sets.labels[mine], strict=True))).reshape(-1, 2)
@@ -57,7 +56,7 @@ def test_decision_sets_are_those_of_the_plain_description(n, soft, estimate_all)
 def test_decision_sets_are_sorted_and_hold_every_annotation(n, count, seed):
     pool, labels = make_pool()
     rows = np.random.default_rng(seed).permutation(len(pool))[:count]
-    groups = Groups.of(pool, [Annotations(rows, labels[rows])])
+    groups = DecisionSets.of(pool, [Annotations(rows, labels[rows])])
     sets = estimate_labels(pool, groups, "lr", n)
     order = np.lexsort((sets.scores, sets.group))
     assert (sets.group == sets.group[order]).all()
@@ -68,15 +67,15 @@ def test_decision_sets_are_sorted_and_hold_every_annotation(n, count, seed):
 def test_many_sets_at_once_are_the_same_as_one_by_one(pool, labels):
     orders = [np.random.default_rng(seed).permutation(len(pool))[: 5 * seed + 1] for seed in range(4)]
     sets = [Annotations(rows, labels[rows]) for rows in orders]
-    together = estimate_labels(pool, Groups.of(pool, sets), "gp", 20, soft=True)
+    together = estimate_labels(pool, DecisionSets.of(pool, sets), "gp", 20, soft=True)
     for i, one in enumerate(sets):
-        alone = estimate_labels(pool, Groups.of(pool, [one]), "gp", 20, soft=True)
+        alone = estimate_labels(pool, DecisionSets.of(pool, [one]), "gp", 20, soft=True)
         mine = together.group // 4 == i
         np.testing.assert_allclose(together.labels[mine], alone.labels, atol=1e-9)
 
 
 def test_the_default_threshold_can_rest_on_annotations_alone(pool, labels):
-    groups = Groups.of(pool, [Annotations(np.arange(5), labels[:5])])
+    groups = DecisionSets.of(pool, [Annotations(np.arange(5), labels[:5])])
     sets = estimate_labels(pool, groups, "lr", 50, default_from_annotations=True)
     assert (sets.group == 3).sum() == 5
 
@@ -104,14 +103,14 @@ class Fixed:
 
 @pytest.mark.parametrize(("p", "label"), [(0.45, 0.0), (0.5, 0.0), (0.55, 1.0)])
 def test_an_estimate_is_true_above_one_half(p, label, pool, labels):
-    groups = Groups.of(pool, [Annotations(np.array([0]), labels[:1])])
+    groups = DecisionSets.of(pool, [Annotations(np.array([0]), labels[:1])])
     sets = estimate_labels(pool, groups, lambda *points: fit_each(lambda: Fixed(p), *points[:3]), n=len(pool))
     estimated = np.sort(sets.labels[sets.group == 3])
     assert (estimated == label).sum() >= len(pool) // 2 - 1
 
 
 def test_wrong_options_are_answered_in_a_sentence(pool, labels):
-    groups = Groups.of(pool, [Annotations(np.arange(2), labels[:2])])
+    groups = DecisionSets.of(pool, [Annotations(np.arange(2), labels[:2])])
     with pytest.raises(OptionError):
         estimate_labels(pool, groups, n=0)
     with pytest.raises(ChoiceError, match="'lrr'.*'lr'"):

@@ -7,62 +7,95 @@ GlobalOpt (Speranskaya et al. 2020) tries a grid of cuts, relation by relation, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from actc.data.answers import Annotations
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
-from actc.errors import OptionError
-from actc.methods.choose_thresholds import Objective, choose_thresholds
-from actc.methods.groups import DecisionSets, Groups
+from actc.data.triples import FloatArray, IntArray, ScoredTriples
+from actc.errors import OptionError, choose
+from actc.methods.choose_thresholds import choose_thresholds
+from actc.methods.estimate_labels import DecisionSets
+from actc.methods.three_steps import SelectingMethod, check_budgets
 
-LEAST_STEP, MOST_PASSES = 0.001, 1000
-
-
-def local_opt(pool: ScoredTriples, groups: Groups, objective: str | Objective = "accuracy") -> FloatArray:
-    """Return the best cut of each set's relations, shape (S, R + 1); the default is the best for all annotations."""
-    return groups.fill_defaults(choose_thresholds(DecisionSets.of_annotations(pool, groups), objective))
+LEAST_STEP = 0.001
 
 
-def global_opt(
-    pool: ScoredTriples,
-    annotation_sets: Sequence[Annotations],
-    step: float = 0.1,
-    passes: int = 1,
-    fixed_default: float | None = None,
-) -> FloatArray:
-    """Return each set's cuts, shape (S, R + 1), by coordinate ascent on the F1 over all annotations.
+@dataclass(frozen=True)
+class LocalOpt(SelectingMethod):
+    """The best cut among each relation's annotated scores (Safavi & Koutra 2020).
 
-    The grid is step, 2 step, ... below 1; ``passes`` is how often to go over the relations. Relations without
-    annotations get ``fixed_default`` (the paper's footnote says 0.5), or the grid value that is best for all.
+    Parameters
+    ----------
+    selector : str or callable
+        Which triples are annotated (random, nearest-mean, farthest-mean).
+    objective : str or callable
+        What a threshold should make best (accuracy, f1).
+    uniform : bool
+        One threshold for all relations.
     """
-    if not LEAST_STEP <= step < 1 or not 1 <= passes <= MOST_PASSES:
-        wanted = f"a step of at least {LEAST_STEP} and below 1, and 1 to {MOST_PASSES} passes"
-        raise OptionError(f"GlobalOpt needs {wanted}, not step={step}, passes={passes}.")
-    grid = np.round(np.arange(1, np.ceil(1 / step - 1e-9)) * step, 12)
-    accepted, trues, total = _count_on_grid(pool, annotation_sets, np.append(grid, 0.5))
-    sets, relations = accepted.shape[:2]
-    every = np.arange(sets)
-    choice = np.full((sets, relations), len(grid))  # the last column: everyone starts at 0.5
-    best_for_all = _first_best(_f1(trues.sum(axis=1), accepted.sum(axis=1), total[:, None]), len(grid))
-    now_accepted, now_true = accepted[:, :, -1].sum(axis=1), trues[:, :, -1].sum(axis=1)
-    for relation in list(range(relations)) * passes:
-        old = choice[:, relation]
-        rest_accepted = now_accepted - accepted[every, relation, old]
-        rest_true = now_true - trues[every, relation, old]
-        f1 = _f1(
-            rest_true[:, None] + trues[:, relation],
-            rest_accepted[:, None] + accepted[:, relation],
-            total[:, None],
-        )
-        new = _first_best(f1, len(grid))
-        choice[:, relation] = new
-        now_accepted = rest_accepted + accepted[every, relation, new]
-        now_true = rest_true + trues[every, relation, new]
-    default = grid[best_for_all] if fixed_default is None else np.full(sets, fixed_default)
-    annotated = _annotated_relations(pool, annotation_sets)
-    cuts = np.where(annotated, np.append(grid, 0.5)[choice], default[:, None])
-    return np.column_stack([cuts, default])
+
+    summary: str = ""
+    selector: Any = "random"
+    objective: Any = "accuracy"
+    uniform: bool = False
+
+    def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
+        """Return each set's cuts, shape (S, R + 1); the default, the best cut for all annotations, last."""
+        check_budgets(annotation_sets)
+        annotated = DecisionSets.of(pool, annotation_sets, self.uniform)
+        return annotated.fill_defaults(choose_thresholds(annotated, self.objective))
+
+
+@dataclass(frozen=True)
+class GlobalOpt(SelectingMethod):
+    """The best cuts on a grid for the F1 over all annotations (Speranskaya et al. 2020).
+
+    Parameters
+    ----------
+    selector : str or callable
+        Which triples are annotated (random, nearest-mean, farthest-mean).
+    step : float
+        The step of the grid of thresholds, which ends below 1.
+    default : {"found", "half"}
+        Relations without annotations get the grid value that is best for all annotations (found), or 0.5 (half).
+    """
+
+    summary: str = ""
+    selector: Any = "random"
+    step: float = 0.1
+    default: str = "found"
+
+    def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
+        """Return each set's cuts, shape (S, R + 1), the default last: one pass of coordinate ascent."""
+        check_budgets(annotation_sets)
+        fixed_default = choose("default of GlobalOpt", self.default, DEFAULTS)
+        if not LEAST_STEP <= self.step < 1:
+            raise OptionError(f"GlobalOpt needs a step of at least {LEAST_STEP} and below 1, not step={self.step}.")
+        grid = np.round(np.arange(1, np.ceil(1 / self.step - 1e-9)) * self.step, 12)
+        accepted, trues, total = _count_on_grid(pool, annotation_sets, np.append(grid, 0.5))
+        sets, relations = accepted.shape[:2]
+        every = np.arange(sets)
+        choice = np.full((sets, relations), len(grid))  # the last column: every relation starts at 0.5
+        now_accepted, now_true = accepted[:, :, -1].sum(axis=1), trues[:, :, -1].sum(axis=1)
+        for relation in range(relations):
+            rest_accepted = now_accepted - accepted[:, relation, -1]
+            rest_true = now_true - trues[:, relation, -1]
+            best = _best_on_grid(
+                rest_true[:, None] + trues[:, relation], rest_accepted[:, None] + accepted[:, relation], total
+            )
+            choice[:, relation] = best
+            now_accepted = rest_accepted + accepted[every, relation, best]
+            now_true = rest_true + trues[every, relation, best]
+        if fixed_default is None:
+            default = grid[_best_on_grid(trues.sum(axis=1), accepted.sum(axis=1), total)]
+        else:
+            default = np.full(sets, fixed_default)
+        width = len(pool.relation_names)
+        annotated = np.stack([np.bincount(pool.relations[a.rows], minlength=width) > 0 for a in annotation_sets])
+        cuts = np.where(annotated, np.append(grid, 0.5)[choice], default[:, None])
+        return np.column_stack([cuts, default])
 
 
 def _count_on_grid(
@@ -85,18 +118,14 @@ def _count_on_grid(
     return accepted.reshape(shape), trues.reshape(shape), total
 
 
-def _annotated_relations(pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> BoolArray:
-    width = len(pool.relation_names)
-    counts = [np.bincount(pool.relations[a.rows], minlength=width) > 0 for a in annotation_sets]
-    return np.array(counts).reshape(len(annotation_sets), width)
+def _best_on_grid(true: FloatArray, accepted: FloatArray, total: FloatArray) -> IntArray:
+    """Return the first cut with the best F1 of counts, one by set, without the last, which is the start.
+
+    Nothing predicted and nothing true is perfect.
+    """
+    size = accepted[:, :-1] + total[:, None]
+    f1 = np.where(size > 0, 2 * true[:, :-1] / np.maximum(size, 1), 1.0)
+    return np.asarray(np.argmax(f1, axis=1))
 
 
-def _f1(true: FloatArray, accepted: FloatArray, total: FloatArray) -> FloatArray:
-    """F1 of counts; nothing predicted and nothing true is perfect."""
-    size = accepted + total
-    return np.where(size > 0, 2 * true / np.maximum(size, 1), 1.0)
-
-
-def _first_best(quality: FloatArray, columns: int) -> IntArray:
-    best: IntArray = np.argmax(quality[:, :columns], axis=1)
-    return best
+DEFAULTS: dict[str, float | None] = {"found": None, "half": 0.5}

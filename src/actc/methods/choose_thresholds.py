@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actc.data.triples import FloatArray, IntArray, ScoredTriples
+from actc.data.triples import FloatArray, IntArray
 from actc.errors import choose
-from actc.methods.groups import DecisionSets, Groups
+from actc.methods.estimate_labels import DecisionSets
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,39 +27,29 @@ class Tally:
     above: FloatArray
 
 
-def choose_thresholds(decision_sets: DecisionSets, objective: str | Objective = "accuracy") -> FloatArray:
-    """Return the best cut of every group, shape (count,); NaN for groups without any element."""
+def choose_thresholds(
+    decision_sets: DecisionSets, objective: str | Objective = "accuracy", as_printed: bool = False
+) -> FloatArray:
+    """Return the best cut of every group, shape (count,); NaN for groups without any element.
+
+    ``as_printed``, for annotations alone, breaks ties as Algorithm 1 is printed: the score that was annotated first
+    wins, and where no cut decides any annotation correctly, the cut is 0.
+    """
     cuts = np.full(decision_sets.count, np.nan)
     if not decision_sets.scores.size:
         return cuts
-    starts = _group_starts(decision_sets.group)
+    group = decision_sets.group
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
     quality = _quality_of_cuts(decision_sets, starts, objective)
     best = np.maximum.reduceat(quality, starts)
-    is_best = quality == np.repeat(best, np.diff(starts, append=quality.size))
-    where = np.flatnonzero(is_best)
-    groups, first = np.unique(decision_sets.group[where], return_index=True)
+    where = np.flatnonzero(quality == np.repeat(best, np.diff(starts, append=quality.size)))
+    if as_printed:
+        where = where[np.lexsort((decision_sets.order[where], group[where]))]
+    groups, first = np.unique(group[where], return_index=True)
     cuts[groups] = decision_sets.scores[where[first]]
+    if as_printed:
+        cuts[groups[best <= 0]] = 0.0
     return cuts
-
-
-def choose_as_printed(pool: ScoredTriples, groups: Groups) -> FloatArray:
-    """Choose as Algorithm 1 is printed: annotated scores alone, from tau = 0 on, first strictly better one wins."""
-    cuts = np.full(groups.count, np.nan)
-    if not groups.rows.size:
-        return cuts
-    decision_sets = DecisionSets.of_annotations(pool, groups)
-    starts = _group_starts(groups.group)
-    sizes = np.diff(starts, append=len(groups.rows))
-    quality = _quality_of_cuts(decision_sets, starts, "accuracy")
-    best = np.maximum.reduceat(quality, starts)
-    tried = np.where(quality == np.repeat(best, sizes), groups.order, np.iinfo(np.int64).max)
-    earliest = np.flatnonzero(tried == np.repeat(np.minimum.reduceat(tried, starts), sizes))
-    cuts[groups.group[starts]] = np.where(best > 0, decision_sets.scores[earliest], 0.0)
-    return cuts
-
-
-def _group_starts(group: IntArray) -> IntArray:
-    return np.flatnonzero(np.diff(group, prepend=-1))
 
 
 def _quality_of_cuts(decision_sets: DecisionSets, starts: IntArray, objective: str | Objective) -> FloatArray:

@@ -7,24 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from actc.data.numeric import sigmoid
 from actc.data.triples import BoolArray, FloatArray, IntArray
 from actc.errors import OptionError, choose
-from actc.methods.gaussian_process import fit_matern
+from actc.methods.gaussian_process import fit_chain
 
 
-class Fitted(Protocol):
-    """Classifiers of all groups, fitted."""
+@dataclass(frozen=True)
+class Fitted:
+    """Classifiers of all groups, fitted: two functions of scores and their groups, each of shape (M,)."""
 
-    def probabilities(self, scores: FloatArray, group: IntArray) -> FloatArray:
-        """Return P(true) of each score by its group's classifier."""
-
-    def is_true(self, scores: FloatArray, group: IntArray) -> BoolArray:
-        """Return where that probability is above one half; often cheaper than the probability."""
+    probabilities: Callable[[FloatArray, IntArray], FloatArray]
+    """P(true) of each score by its group's classifier."""
+    is_true: Callable[[FloatArray, IntArray], BoolArray]
+    """Where that probability is above one half; often cheaper than the probability."""
 
 
 Estimator = Callable[[FloatArray, IntArray, IntArray, int], Fitted]
@@ -34,40 +34,24 @@ STEPS = 100
 TOLERANCE = 1e-6  # of the largest change of a standardised coefficient; the error left is about its square
 
 
-@dataclass(frozen=True, eq=False)
-class FittedLogistic:
-    """P(true) = sigmoid(slope * (score - centre) + intercept), one of each per group."""
-
-    slope: FloatArray
-    intercept: FloatArray
-    centre: FloatArray
-
-    def _logits(self, scores: FloatArray, group: IntArray) -> FloatArray:
-        return self.slope[group] * (scores - self.centre[group]) + self.intercept[group]
-
-    def probabilities(self, scores: FloatArray, group: IntArray) -> FloatArray:
-        """Return P(true) of each score by its group's classifier."""
-        return sigmoid(self._logits(scores, group))
-
-    def is_true(self, scores: FloatArray, group: IntArray) -> BoolArray:
-        """Return where that probability is above one half."""
-        return self._logits(scores, group) > 0
-
-
-def fit_logistic(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> FittedLogistic:
+def fit_logistic(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
     """Logistic regression on the score, C = 100, at its optimum; all groups in one pass."""
     # In every group it minimises C * sum(log loss) + slope^2 / 2, the intercept free, as scikit-learn does.
     starts = np.flatnonzero(np.diff(group, prepend=-1))
-    present = group[starts]
     sizes = np.diff(starts, append=len(scores))
     centre = np.add.reduceat(scores, starts) / sizes
     centred = scores - np.repeat(centre, sizes)
     scale = np.sqrt(np.add.reduceat(centred**2, starts) / sizes)
     scale[scale == 0] = 1.0
     slope, intercept = _newton(centred / np.repeat(scale, sizes), labels, starts, sizes, scale**-2.0)
-    fitted = FittedLogistic(np.zeros(count), np.zeros(count), np.zeros(count))
-    fitted.slope[present], fitted.intercept[present], fitted.centre[present] = slope / scale, intercept, centre
-    return fitted
+    lines = np.zeros((3, count))
+    lines[:, group[starts]] = slope / scale, intercept, centre
+
+    def logits(scores: FloatArray, group: IntArray) -> FloatArray:
+        slope, intercept, centre = lines[:, group]
+        return np.asarray(slope * (scores - centre) + intercept)
+
+    return Fitted(lambda scores, group: sigmoid(logits(scores, group)), lambda scores, group: logits(scores, group) > 0)
 
 
 def _newton(
@@ -110,30 +94,26 @@ def _newton(
     return slope, intercept
 
 
-class FittedClassifiers:
-    """One scikit-learn classifier per group."""
-
-    def __init__(self, models: dict[int, Any]) -> None:
-        self._models = models
-
-    def probabilities(self, scores: FloatArray, group: IntArray) -> FloatArray:
-        """Return P(true) of each score by its group's classifier."""
-        result = np.empty(len(scores))
-        for g in np.unique(group).tolist():
-            mine = group == g
-            result[mine] = self._models[g].predict_proba(scores[mine, None])[:, 1]
-        return result
-
-    def is_true(self, scores: FloatArray, group: IntArray) -> BoolArray:
-        """Return where that probability is above one half."""
-        return self.probabilities(scores, group) > 0.5
-
-
-def fit_each(make: Callable[[], Any], scores: FloatArray, labels: IntArray, group: IntArray) -> FittedClassifiers:
+def fit_each(make: Callable[[], Any], scores: FloatArray, labels: IntArray, group: IntArray) -> Fitted:
     """Fit a scikit-learn classifier of its own in each group; ``make`` returns a new one."""
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     parts = zip(group[starts].tolist(), np.split(scores, starts[1:]), np.split(labels, starts[1:]), strict=True)
-    return FittedClassifiers({g: make().fit(s[:, None], y) for g, s, y in parts})
+    models = {g: make().fit(s[:, None], y) for g, s, y in parts}
+
+    def probabilities(scores: FloatArray, group: IntArray) -> FloatArray:
+        result = np.empty(len(scores))
+        for g in np.unique(group).tolist():
+            mine = group == g
+            result[mine] = models[g].predict_proba(scores[mine, None])[:, 1]
+        return result
+
+    return Fitted(probabilities, lambda scores, group: probabilities(scores, group) > 0.5)
+
+
+def fit_gaussian_process(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
+    """Gaussian process classification, Matérn kernel with nu = 3/2 and length 0.1; all groups in one pass."""
+    chain = fit_chain(scores, labels, group)
+    return Fitted(chain.probabilities, chain.is_true)
 
 
 def fit_scikit_learn(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
@@ -175,7 +155,7 @@ def find_estimator(estimator: Any) -> Estimator:
 ESTIMATORS: dict[str, Estimator] = {
     "lr": fit_logistic,
     "lr-scikit-learn": fit_scikit_learn,
-    "gp": fit_matern,
+    "gp": fit_gaussian_process,
     "gp-rational-quadratic": fit_rational_quadratic,
     "gp-rbf": fit_rbf,
 }

@@ -1,27 +1,98 @@
 """Step 2: what are the other triples, probably?
 
-A classifier on the score alone is fitted in every group (a relation, or all of them together) on that group's
-annotations plus two anchors, (lowest score of the pool, false) and (highest, true), so that it never sees one class
-only. It then labels further triples until the group's decision set has n elements.
+Annotations stand in groups (a relation, or all relations together), each of which gets one threshold. In every group a
+classifier on the score alone is fitted on the group's annotations plus two anchors, (lowest score of the pool, false)
+and (highest, true), so that it never sees one class only. It then labels further triples until the group's decision
+set has n elements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 
 from actc.data.answers import Annotations
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
-from actc.errors import OptionError
+from actc.errors import OptionError, TableError
 from actc.methods.classifiers import Fitted, find_estimator
-from actc.methods.groups import DecisionSets, Groups
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionSets:
+    """Triples with annotated or estimated labels, in groups; from each group one threshold is chosen.
+
+    Several annotation sets of one pool are laid side by side, so that one vectorised pass serves them all. Set s and
+    relation r make group ``s * (R + 1) + r``; the last group of each set, r = R, holds all of its annotations:
+    its threshold is the default, for relations that nobody annotated.
+    """
+
+    # Each (M,), sorted by group, then by score.
+    rows: IntArray  # of the pool
+    scores: FloatArray
+    labels: FloatArray  # 1 true, 0 false, anything between for soft labels
+    group: IntArray
+    order: IntArray  # the place of an annotation in its set; -1 where the label is estimated
+    sets: int  # S, how many annotation sets
+    width: int  # R + 1, how many groups of one set
+
+    @classmethod
+    def of(cls, pool: ScoredTriples, annotation_sets: Sequence[Annotations], uniform: bool = False) -> Self:
+        """Group annotation sets by relation and as a whole; ``uniform`` leaves out the relations."""
+        width = len(pool.relation_names) + 1
+        rows = np.concatenate([np.zeros(0, dtype=np.int64), *(a.rows for a in annotation_sets)])
+        labels = np.concatenate([np.zeros(0), *(a.labels for a in annotation_sets)])
+        if rows.size and int(rows.max()) >= len(pool):
+            raise TableError(f"Row {rows.max()} is annotated, but the pool has only {len(pool)} triples.")
+        sizes = [len(a) for a in annotation_sets]
+        start = np.repeat(np.arange(len(sizes)) * width, sizes)
+        order = np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(size) for size in sizes)])
+        group = start + width - 1
+        if not uniform:
+            group = np.concatenate([start + pool.relations[rows], group])
+            rows, labels, order = np.tile(rows, 2), np.tile(labels, 2), np.tile(order, 2)
+        unsorted = cls(rows, pool.scores[rows], labels, group, order, len(sizes), width)
+        return unsorted._take(np.argsort(group * len(pool) + pool.ranks[rows]))
+
+    def _take(self, at: IntArray) -> Self:
+        columns = {name: getattr(self, name)[at] for name in ("rows", "scores", "labels", "group", "order")}
+        return replace(self, **columns)
+
+    @property
+    def count(self) -> int:
+        """The number of groups, annotated or not."""
+        return self.sets * self.width
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """How many elements each group has, shape (count,)."""
+        return np.bincount(self.group, minlength=self.count)
+
+    def with_estimates(self, pool: ScoredTriples, rows: IntArray, labels: FloatArray, group: IntArray) -> Self:
+        """Add triples with estimated labels, which are sorted by group and score as the annotations are."""
+        both = replace(
+            self,
+            rows=np.append(self.rows, rows),
+            scores=np.append(self.scores, pool.scores[rows]),
+            labels=np.append(self.labels, labels),
+            group=np.append(self.group, group),
+            order=np.append(self.order, np.full(len(rows), -1)),
+        )
+        # Two sorted runs: a stable sort merges them in linear time.
+        return both._take(np.argsort(both.group * len(pool) + pool.ranks[both.rows], kind="stable"))
+
+    def fill_defaults(self, cuts: FloatArray) -> FloatArray:
+        """Turn one cut per group into a table of shape (S, R + 1), the default standing in wherever a cut is NaN."""
+        table = cuts.reshape(self.sets, self.width)
+        return np.where(np.isnan(table), table[:, -1:], table)
 
 
 def estimate_labels(
     pool: ScoredTriples,
-    groups: Groups,
+    annotated: DecisionSets,
     estimator: Any = "lr",
     n: int = 500,
     soft: bool = False,
@@ -34,28 +105,27 @@ def estimate_labels(
     group without any gets an empty decision set, and with ``default_from_annotations`` the default's group no
     estimates. With ``soft``, probabilities are the labels.
     """
-    strides = _strides(len(pool), groups, n, estimate_all)
+    strides = _strides(len(pool), annotated, n, estimate_all)
     if default_from_annotations:
-        strides[groups.is_default] = 0
-    ranks, group = _rows_to_estimate(pool, groups, strides)
-    scores = pool.scores[pool.by_score[ranks]]
-    if not scores.size:
-        return DecisionSets.of_annotations(pool, groups)
-    fitted = fit_groups(pool, groups, estimator, strides > 0)
+        strides[annotated.width - 1 :: annotated.width] = 0
+    rows, group = _rows_to_estimate(pool, annotated, strides)
+    if not rows.size:
+        return annotated
+    fitted = _fit_groups(pool, annotated, estimator, strides > 0)
     guess = fitted.probabilities if soft else fitted.is_true
-    return _merge(pool, groups, ranks, scores, guess(scores, group).astype(np.float64), group)
+    return annotated.with_estimates(pool, rows, guess(pool.scores[rows], group).astype(np.float64), group)
 
 
-def fit_groups(pool: ScoredTriples, groups: Groups, estimator: Any, wanted: BoolArray) -> Fitted:
+def _fit_groups(pool: ScoredTriples, annotated: DecisionSets, estimator: Any, wanted: BoolArray) -> Fitted:
     """Fit one classifier in every wanted group, on its annotations and the two anchors."""
     chosen = np.flatnonzero(wanted)
-    mine = wanted[groups.group]
+    mine = wanted[annotated.group]
     low, high = pool.scores[pool.by_score[[0, -1]]]
-    scores = np.concatenate([pool.scores[groups.rows[mine]], np.full(len(chosen), low), np.full(len(chosen), high)])
-    labels = np.concatenate([groups.labels[mine], np.zeros(len(chosen)), np.ones(len(chosen))]).astype(np.int64)
-    group = np.concatenate([groups.group[mine], chosen, chosen])
+    scores = np.concatenate([annotated.scores[mine], np.full(len(chosen), low), np.full(len(chosen), high)])
+    labels = np.concatenate([annotated.labels[mine], np.zeros(len(chosen)), np.ones(len(chosen))]).astype(np.int64)
+    group = np.concatenate([annotated.group[mine], chosen, chosen])
     order = np.lexsort((scores, group))
-    return find_estimator(estimator)(scores[order], labels[order], group[order], groups.count)
+    return find_estimator(estimator)(scores[order], labels[order], group[order], annotated.count)
 
 
 def estimate_probabilities(
@@ -65,67 +135,39 @@ def estimate_probabilities(
 
     It uses the relation's classifier or, where the relation has no annotation, the one fitted on all annotations.
     """
-    groups = Groups.of(pool, [annotations], uniform)
-    wanted = groups.sizes > 0
+    annotated = DecisionSets.of(pool, [annotations], uniform)
+    wanted = annotated.sizes > 0
     wanted[-1] = True
-    fitted = fit_groups(pool, groups, estimator, wanted)
+    fitted = _fit_groups(pool, annotated, estimator, wanted)
 
     def probabilities(triples: ScoredTriples) -> FloatArray:
         group = pool.relation_names.translate(triples.relations, triples.relation_names)
-        group = np.where((group >= 0) & (groups.sizes[group] > 0), group, groups.width - 1)
+        group = np.where((group >= 0) & (annotated.sizes[group] > 0), group, annotated.width - 1)
         return fitted.probabilities(triples.scores, group)
 
     return probabilities
 
 
-def _strides(size: int, groups: Groups, n: int, estimate_all: bool) -> IntArray:
+def _strides(size: int, annotated: DecisionSets, n: int, estimate_all: bool) -> IntArray:
     """Return k for each group: every k-th triple of the pool, in file order, is estimated; 0 for none."""
     if n < 1:
         raise OptionError(f"n = {n} is too small: a decision set needs at least one triple.")
     if estimate_all:
-        return np.where(groups.sizes > 0, 1, 0)
-    missing = n - groups.sizes
-    return np.where((groups.sizes > 0) & (missing > 0), size // np.maximum(missing, 1) + 1, 0)
+        return np.where(annotated.sizes > 0, 1, 0)
+    missing = n - annotated.sizes
+    return np.where((annotated.sizes > 0) & (missing > 0), size // np.maximum(missing, 1) + 1, 0)
 
 
-def _rows_to_estimate(pool: ScoredTriples, groups: Groups, strides: IntArray) -> tuple[IntArray, IntArray]:
-    """Return rank and group of all triples to estimate, sorted by both; a group's own annotations are left out."""
+def _rows_to_estimate(pool: ScoredTriples, annotated: DecisionSets, strides: IntArray) -> tuple[IntArray, IntArray]:
+    """Return row and group of all triples to estimate, sorted by group and score, without the group's annotations."""
     every = {k: np.sort(pool.ranks[k - 1 :: k]) for k in np.unique(strides[strides > 0]).tolist()}
     chosen = np.flatnonzero(strides)
     picked = [every[k] for k in strides[chosen].tolist()]
     ranks = np.concatenate([np.zeros(0, dtype=np.int64), *picked])
     group = np.repeat(chosen, [len(ranks) for ranks in picked])
-    stride = strides[groups.group]
-    annotated = (stride > 0) & ((groups.rows + 1) % np.maximum(stride, 1) == 0)
-    key = group * len(pool) + ranks
-    own = groups.group[annotated] * len(pool) + pool.ranks[groups.rows[annotated]]
+    stride = strides[annotated.group]
+    among = (stride > 0) & ((annotated.rows + 1) % np.maximum(stride, 1) == 0)
+    own = annotated.group[among] * len(pool) + pool.ranks[annotated.rows[among]]
     keep = np.ones(len(ranks), dtype=np.bool_)
-    keep[np.searchsorted(key, own)] = False
-    return ranks[keep], group[keep]
-
-
-def _merge(
-    pool: ScoredTriples,
-    groups: Groups,
-    ranks: IntArray,
-    scores: FloatArray,
-    labels: FloatArray,
-    group: IntArray,
-) -> DecisionSets:
-    """Merge estimates with the annotations; both are sorted by group and rank already, so this is linear."""
-    own = groups.group * len(pool) + pool.ranks[groups.rows]
-    slots = np.searchsorted(group * len(pool) + ranks, own) + np.arange(len(own))
-    estimated = np.ones(len(own) + len(ranks), dtype=np.bool_)
-    estimated[slots] = False
-
-    def interleave(annotation: Any, estimate: Any) -> Any:
-        column = np.empty(estimated.size, dtype=estimate.dtype)
-        column[slots], column[estimated] = annotation, estimate
-        return column
-
-    return DecisionSets(
-        interleave(pool.scores[groups.rows], scores),
-        interleave(groups.labels, labels),
-        interleave(groups.group, group),
-        groups.count,
-    )
+    keep[np.searchsorted(group * len(pool) + ranks, own)] = False
+    return pool.by_score[ranks[keep]], group[keep]

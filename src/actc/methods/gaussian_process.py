@@ -37,7 +37,7 @@ ERF_WEIGHTS = np.array([-1854.8214151, 3516.89893646, 221.29346712, 128.12323805
 
 
 @dataclass(frozen=True, eq=False)
-class FittedMatern:
+class Chain:
     """The posterior's mode at the chain's nodes: the distinct (group, score) pairs of the training points."""
 
     group: IntArray  # (n,)
@@ -84,8 +84,8 @@ class FittedMatern:
         return _average_sigmoid(mean, _combine(from_left, from_right))
 
 
-def fit_matern(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> FittedMatern:
-    """Gaussian process classification, Matérn kernel with nu = 3/2 and length 0.1; all groups in one pass."""
+def fit_chain(scores: FloatArray, labels: IntArray, group: IntArray) -> Chain:
+    """Fit all groups in one pass."""
     is_new = (np.diff(scores, prepend=np.nan) != 0) | (np.diff(group, prepend=-1) != 0)
     starts = np.flatnonzero(is_new)
     trials = np.diff(starts, append=len(scores)).astype(np.float64)
@@ -93,7 +93,7 @@ def fit_matern(scores: FloatArray, labels: IntArray, group: IntArray, count: int
     gaps = _time(np.diff(scores[starts], prepend=0.0))
     gaps[np.diff(group[starts], prepend=-1) != 0] = np.inf
     states, multipliers, weights = _find_mode(gaps, trials, trues)
-    return FittedMatern(group[starts], scores[starts], states, multipliers, weights, gaps)
+    return Chain(group[starts], scores[starts], states, multipliers, weights, gaps)
 
 
 def _time(distance: FloatArray) -> FloatArray:

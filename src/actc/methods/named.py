@@ -22,9 +22,10 @@ from actc.data.answers import Annotations, Picks
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples, Thresholds
 from actc.errors import ActcError, ChoiceError, OptionError, check_choice
 from actc.evidence.score import TriplesWithEvidence
+from actc.methods.baselines import GlobalOpt, LocalOpt
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.model import Posterior
-from actc.methods.three_steps import Actc, GlobalOpt, LocalOpt, SelectingMethod, Squash
+from actc.methods.three_steps import Actc, SelectingMethod, Squash
 
 __all__ = [
     "METHODS", "Fit", "Method", "SelectingMethod", "describe_options", "find_method", "finds_cuts", "named_method",

@@ -1,16 +1,14 @@
 """Step 1: which triples should a person judge?
 
 Every selector has a function ``(pool, annotations, count, random, estimate) -> rows`` that never repeats an annotated
-row. Calling it again with the answers so far gives the next ones, so budgets are nested. ``estimate()`` returns the
-probability of every triple of the pool, each by its own relation's classifier; ``estimate(relation)`` by that one
-relation's. Only selectors that ask for it pay for it. All that describes a selector stands in its line of
-``SELECTORS``.
+row. Calling it again with the answers so far gives the next ones, so budgets are nested. Only selectors that call
+``estimate`` pay for it. All that describes a selector stands in its line of ``SELECTORS``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,14 +16,9 @@ from actc.data.answers import Annotations, Picks
 from actc.data.triples import FloatArray, IntArray, ScoredTriples
 from actc.errors import OptionError, choose
 
-
-class PoolProbabilities(Protocol):
-    """P(true) of every triple of the pool, shape (N,)."""
-
-    def __call__(self, relation: int | None = None) -> FloatArray:
-        """Estimate by each triple's own classifier, or by the one of the given relation."""
-
-
+PoolProbabilities = Callable[..., FloatArray]
+"""``estimate()`` gives P(true) of every triple of the pool, shape (N,), by its own relation's classifier;
+``estimate(relation)`` by that one relation's."""
 SelectRows = Callable[[ScoredTriples, Annotations, int, np.random.Generator, PoolProbabilities], IntArray]
 
 

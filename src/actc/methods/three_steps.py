@@ -1,4 +1,4 @@
-"""The paper's method and its baselines as methods: their options, and the fit that answers for all of them."""
+"""The paper's method: three steps behind one :meth:`fit`, and the part that its baselines share with it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ import numpy as np
 from actc.data.answers import Annotations, Picks
 from actc.data.numeric import logit, sigmoid
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples, Thresholds
-from actc.errors import OptionError, check_choice, choose
-from actc.methods.baselines import global_opt, local_opt
-from actc.methods.choose_thresholds import choose_as_printed, choose_thresholds
-from actc.methods.estimate_labels import estimate_labels, estimate_probabilities
-from actc.methods.groups import Groups
+from actc.errors import OptionError, check_choice
+from actc.methods.choose_thresholds import choose_thresholds
+from actc.methods.estimate_labels import DecisionSets, estimate_labels, estimate_probabilities
 from actc.methods.select_triples import find_selector, select_triples
 
 
@@ -191,80 +189,26 @@ class Actc(SelectingMethod):
 
     def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
         """Return each set's cuts, shape (S, R + 1), the default last."""
-        _check_budgets(annotation_sets)
+        check_budgets(annotation_sets)
         check_choice("source of the default threshold", self.default, DEFAULTS)
-        groups = Groups.of(pool, annotation_sets, self.uniform)
+        annotated = DecisionSets.of(pool, annotation_sets, self.uniform)
         if self.as_printed:
-            return groups.fill_defaults(choose_as_printed(pool, groups))
+            return annotated.fill_defaults(choose_thresholds(annotated, as_printed=True))
         decision_sets = estimate_labels(
-            pool, groups, self.estimator, self.n, self.soft, self.estimate_all, self.default == "annotations"
+            pool, annotated, self.estimator, self.n, self.soft, self.estimate_all, self.default == "annotations"
         )
-        return groups.fill_defaults(choose_thresholds(decision_sets, self.objective))
+        return decision_sets.fill_defaults(choose_thresholds(decision_sets, self.objective))
 
     def learn(self, pool: ScoredTriples, answers: Annotations) -> Probabilities:
         """Return P(true) by the classifiers of step 2, as a function of triples."""
         return estimate_probabilities(pool, answers, self.estimator, self.uniform)
 
 
-@dataclass(frozen=True)
-class LocalOpt(SelectingMethod):
-    """The best cut among each relation's annotated scores (Safavi & Koutra 2020).
-
-    Parameters
-    ----------
-    selector : str or callable
-        Which triples are annotated (random, nearest-mean, farthest-mean).
-    objective : str or callable
-        What a threshold should make best (accuracy, f1).
-    uniform : bool
-        One threshold for all relations.
-    """
-
-    summary: str = ""
-    selector: Any = "random"
-    objective: Any = "accuracy"
-    uniform: bool = False
-
-    def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
-        """Return each set's cuts, shape (S, R + 1), the default last."""
-        _check_budgets(annotation_sets)
-        return local_opt(pool, Groups.of(pool, annotation_sets, self.uniform), self.objective)
-
-
-@dataclass(frozen=True)
-class GlobalOpt(SelectingMethod):
-    """The best cuts on a grid for the F1 over all annotations (Speranskaya et al. 2020).
-
-    Parameters
-    ----------
-    selector : str or callable
-        Which triples are annotated (random, nearest-mean, farthest-mean).
-    step : float
-        The step of the grid of thresholds.
-    passes : int
-        How often to go over the relations.
-    default : {"found", "half"}
-        Relations without annotations get the grid value that is best for all annotations (found), or 0.5 (half).
-    """
-
-    summary: str = ""
-    selector: Any = "random"
-    step: float = 0.1
-    passes: int = 1
-    default: str = "found"
-
-    def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
-        """Return each set's cuts, shape (S, R + 1), the default last."""
-        _check_budgets(annotation_sets)
-        default = choose("default of GlobalOpt", self.default, GLOBAL_DEFAULTS)
-        return global_opt(pool, annotation_sets, self.step, self.passes, default)
-
-
-def _check_budgets(annotation_sets: Sequence[Annotations]) -> None:
+def check_budgets(annotation_sets: Sequence[Annotations]) -> None:
+    """Refuse a set without any annotation."""
     if any(len(annotations) == 0 for annotations in annotation_sets):
         raise OptionError(NO_ANSWER)
 
 
 NO_ANSWER = "This method needs at least one annotation; only the pooled methods work without any."
 DEFAULTS = ("estimates", "annotations")
-GLOBAL_DEFAULTS: dict[str, float | None] = {"found": None, "half": 0.5}
