@@ -24,8 +24,9 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.complete.candidates import Candidates
 from actc.complete.check import ask_about
-from actc.complete.doubt import DoubtfulFacts, doubt_facts
+from actc.complete.doubt import doubt_facts, probability_wrong
 from actc.complete.propose import propose_candidates
 from actc.data.files import read_scored
 from actc.decide.guarantee import TargetPrecision
@@ -76,7 +77,7 @@ def run_cell(args: argparse.Namespace, name: str, kind: str, share: float, repea
     started = time.process_time()
     doubtful = doubt_facts(graph)
     seconds = time.process_time() - started
-    ranked = wrong[graph.rows_of(doubtful.facts)]
+    ranked = wrong[graph.rows_of(doubtful.triples)]
     row = {
         "graph": name, "kind": kind, "planted": f"{share:g}", "repeat": repeat, "facts": len(graph),
         "wrong": int(wrong.sum()), "ap": average_precision(ranked), "first_100": ranked[:100].mean(),
@@ -87,14 +88,14 @@ def run_cell(args: argparse.Namespace, name: str, kind: str, share: float, repea
     return row | ask(args, doubtful, ranked, repeat)
 
 
-def ask(args: argparse.Namespace, doubtful: DoubtfulFacts, labels: np.ndarray, seed: int) -> dict[str, object]:
+def ask(args: argparse.Namespace, doubtful: Candidates, labels: np.ndarray, seed: int) -> dict[str, object]:
     """Ask so many questions; return how the rest is ranked before and after, what is taken out, and what is told."""
-    facts, rows, target = doubtful.facts, np.arange(len(labels)), TargetPrecision(args.precision)
+    facts, rows, target = doubtful.triples, np.arange(len(labels)), TargetPrecision(args.precision)
     case = ask_about(facts, lambda triples, asked: ~labels[asked], rows, args.answers, target, seed)
     asked = case.answers_in(facts).rows
     rest = np.setdiff1d(rows, asked)
     before, after = (
-        average_precision(labels[rest[np.argsort(-doubtful.probability(told)[rest], kind="stable")]])
+        average_precision(labels[rest[np.argsort(-probability_wrong(doubtful, told)[rest], kind="stable")]])
         for told in (None, case)
     )
     decided = case.decide(facts)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -21,7 +22,8 @@ import numpy as np
 from families import make_families
 
 from actc.complete import given
-from actc.complete.given import GivenTable, score_given
+from actc.complete.candidates import Candidates
+from actc.complete.given import score_given
 from actc.data.numeric import logit, sigmoid
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples, encode_columns
 from actc.graph.graph import Graph
@@ -74,7 +76,9 @@ def make_confidences(labels: BoolArray, triples: Graph, level: float, random: np
 def look_up(triples: Graph) -> FloatArray:
     """Return the log-odds that the triples give each other, of which the command takes a part."""
     with patch.object(given, "OWN_WEIGHT", 1.0):
-        return score_given(NOTHING, GivenTable(triples, np.zeros(len(triples)), {})).triples.scores
+        nothing = np.zeros(len(triples))
+        scored = replace(triples.with_scores(nothing), further={"confidence": nothing})
+        return score_given(NOTHING, Candidates(scored, log_odds=True)).triples.scores
 
 
 def measure(kind: str, share: float, seed: int) -> Iterator[tuple[object, ...]]:

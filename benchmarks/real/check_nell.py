@@ -17,8 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.complete.candidates import Candidates
 from actc.complete.check import ask_about
-from actc.complete.doubt import DoubtfulFacts, doubt_facts
+from actc.complete.doubt import doubt_facts, probability_wrong
 from actc.data.answers import Answers
 from actc.data.numeric import sigmoid
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples
@@ -45,9 +46,9 @@ def read_dbpedia(folder: Path) -> tuple[Graph, Answers]:
     return Graph.from_columns(heads, relations, tails), answers
 
 
-def run(name: str, doubtful: DoubtfulFacts, answers: Answers, budget: int, repeat: int) -> dict[str, object]:
+def run(name: str, doubtful: Candidates, answers: Answers, budget: int, repeat: int) -> dict[str, object]:
     """Ask, and measure on the judged facts that were not asked about."""
-    facts = doubtful.facts
+    facts = doubtful.triples
     judged = answers.on(facts)
     wrong = np.zeros(len(facts), dtype=np.bool_)
     wrong[judged.rows] = ~judged.labels
@@ -63,7 +64,7 @@ def run(name: str, doubtful: DoubtfulFacts, answers: Answers, budget: int, repea
         "graph": name, "answers": budget, "repeat": repeat, "facts": len(facts), "judged": len(rows),
         "asked_wrong": int(wrong[asked].sum()), "chance": wrong[rest].mean(),
         "before": average_precision(sigmoid(facts.scores)[rest], wrong[rest]),
-        "after": average_precision(doubtful.probability(case)[rest], wrong[rest]),
+        "after": average_precision(probability_wrong(doubtful, case)[rest], wrong[rest]),
         "rates": average_precision(rates[facts.relations[rest]], wrong[rest]),
         "taken_out_unjudged": int(unjudged.sum()), "guaranteed": len(case.guarantee.rows),
         "share_low": share.low, "share": share.middle, "share_high": share.high, "share_judged": wrong[rows].mean(),

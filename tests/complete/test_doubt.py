@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from actc.complete.check import ask_about
-from actc.complete.doubt import doubt_facts, expect_share, infer_kinds
+from actc.complete.doubt import doubt_facts, expect_share, infer_kinds, probability_wrong
 from actc.data.answers import Annotations
 from actc.decide.guarantee import TargetPrecision
 from actc.errors import TableError
@@ -41,7 +41,7 @@ def plant_in(graph, count, seed=0, corrupt=replace_seen):
 def found():
     graph, wrong = make_towns()
     doubtful = doubt_facts(graph)
-    return graph, doubtful, wrong[graph.rows_of(doubtful.facts)]
+    return graph, doubtful, wrong[graph.rows_of(doubtful.triples)]
 
 
 def test_planted_errors_are_no_facts_and_none_is_there_twice():
@@ -86,13 +86,13 @@ def test_a_graph_that_has_no_more_errors_to_offer_gives_fewer():
 def test_wrong_facts_stand_at_the_top(found):
     _, doubtful, wrong = found
     assert wrong[:40].mean() > 0.8
-    assert len(doubtful.facts) == len(wrong)  # every fact is a candidate for a question
-    assert (np.diff(doubtful.facts.scores) <= 0).all()
+    assert len(doubtful.triples) == len(wrong)  # every fact is a candidate for a question
+    assert (np.diff(doubtful.triples.scores) <= 0).all()
 
 
 def test_probabilities_before_any_answer_add_up_to_about_the_number_of_wrong_facts(found):
     _, doubtful, wrong = found
-    assert doubtful.probability().sum() == pytest.approx(wrong.sum(), rel=0.6)
+    assert probability_wrong(doubtful).sum() == pytest.approx(wrong.sum(), rel=0.6)
 
 
 def test_the_expected_share_is_twice_that_of_facts_that_look_as_wrong_as_the_median_error():
@@ -107,34 +107,34 @@ def test_the_expected_share_is_twice_that_of_facts_that_look_as_wrong_as_the_med
 @pytest.mark.long
 def test_the_same_seed_gives_the_same_doubts(found):
     graph, doubtful, _ = found
-    assert np.allclose(doubt_facts(graph).facts.scores, doubtful.facts.scores)
+    assert np.allclose(doubt_facts(graph).triples.scores, doubtful.triples.scores)
 
 
 def ask(doubtful, wrong, budget, **options):
-    return ask_about(doubtful.facts, lambda triples, rows: ~wrong[rows], np.arange(len(wrong)), budget, **options)
+    return ask_about(doubtful.triples, lambda triples, rows: ~wrong[rows], np.arange(len(wrong)), budget, **options)
 
 
 def test_answers_about_facts_find_wrong_ones_and_never_spoil_the_order(found):
     _, doubtful, wrong = found
     case = ask(doubtful, wrong, 40)
-    assert wrong[case.decide(doubtful.facts).accepted].mean() > 0.8
+    assert wrong[case.decide(doubtful.triples).accepted].mean() > 0.8
     rest = np.setdiff1d(np.arange(len(wrong)), case.annotations.rows)
-    before, after = (doubtful.probability(told)[rest] for told in (None, case))
+    before, after = (probability_wrong(doubtful, told)[rest] for told in (None, case))
     places = [np.argsort(np.argsort(-told))[wrong[rest]].mean() for told in (before, after)]
     assert places[1] < places[0] + 20
-    assert np.array_equal(doubtful.probability(case)[case.annotations.rows], case.annotations.labels)
+    assert np.array_equal(probability_wrong(doubtful, case)[case.annotations.rows], case.annotations.labels)
 
 
 def test_a_relation_that_is_often_wrong_is_learnt_from_answers_though_the_graph_does_not_show_it(found):
     _, doubtful, _ = found
-    speaks = np.array(doubtful.facts.relation_names)[doubtful.facts.relations] == "speaks"
+    speaks = np.array(doubtful.triples.relation_names)[doubtful.triples.relations] == "speaks"
     wrong = speaks & (np.random.default_rng(1).random(len(speaks)) < 0.5)  # whatever the fact looks like
     case = ask(doubtful, wrong, 60, target=TargetPrecision(0.9))
-    p = doubtful.probability(case)
+    p = probability_wrong(doubtful, case)
     rest = ~np.isin(np.arange(len(wrong)), case.annotations.rows)
     assert p[rest & speaks].mean() > 0.3
     assert p[rest & ~speaks].mean() < 0.1
-    assert not (case.decide(doubtful.facts).by[rest & case.decide(doubtful.facts).accepted] == "method").any()
+    assert not (case.decide(doubtful.triples).by[rest & case.decide(doubtful.triples).accepted] == "method").any()
 
 
 def test_the_share_of_wrong_facts_is_within_the_interval_that_answers_give(found):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 
 from actc import complete_graph
 from actc.cli.main import commands
-from actc.complete.given import GivenTable, score_given
+from actc.complete.given import read_given, score_given
 from actc.data.numeric import logit
 from actc.data.triples import encode_columns
 from actc.errors import FileError, OptionError
@@ -78,12 +79,12 @@ def test_texts_of_one_triple_are_put_together_and_counted(tmp_path):
         "Subject,Relation,Object,Evidence,Probability,note\n"
         'a,r,b,"One, and\nmore.",.3,x\na,r,c,Two.,0.5,y\na,r,b,Three.,0.8,z\n'
     )
-    table = GivenTable.read(tmp_path / "c.csv", "", NOTHING)
+    table = read_given(tmp_path / "c.csv", "", NOTHING)
     assert [table.triples.triple(row) for row in range(2)] == [("a", "r", "b"), ("a", "r", "c")]
-    assert table.columns["support"].tolist() == [2, 1]
-    assert table.columns["source"].tolist() == ["One, and\nmore.\nThree.", "Two."]
-    assert table.columns["note"].tolist() == ["x", "y"]
-    np.testing.assert_allclose(table.log_odds, logit(np.array([0.8, 0.5])))
+    assert table.triples.further["support"].tolist() == [2, 1]
+    assert table.triples.further["source"].tolist() == ["One, and\nmore.\nThree.", "Two."]
+    assert table.triples.further["note"].tolist() == ["x", "y"]
+    np.testing.assert_allclose(table.triples.scores, logit(np.array([0.8, 0.5])))
 
 
 def test_a_weight_is_no_confidence_and_other_columns_come_back(tmp_path):
@@ -95,25 +96,25 @@ def test_a_weight_is_no_confidence_and_other_columns_come_back(tmp_path):
         "score_of": [1, 2],
     }
     pd.DataFrame(table).to_parquet(tmp_path / "relationships.parquet")
-    found = GivenTable.read(tmp_path / "relationships.parquet", "", NOTHING)
-    assert found.columns["source"].tolist() == ["d", "e"]
-    assert found.columns["given_score"].tolist() == [9.0, 1.0]
-    assert found.log_odds[0] == -found.log_odds[1] > 0
-    assert found.columns["score_of"].tolist() == ["1", "2"]
+    found = read_given(tmp_path / "relationships.parquet", "", NOTHING)
+    assert found.triples.further["source"].tolist() == ["d", "e"]
+    assert found.triples.further["given_score"].tolist() == [9.0, 1.0]
+    assert found.triples.scores[0] == -found.triples.scores[1] > 0
+    assert found.triples.further["score_of"].tolist() == ["1", "2"]
 
 
 @pytest.mark.parametrize("cells", ["a\tr\t\t.5", "a\tr\tb\thigh", "a\tr\tb\tnan"])
 def test_a_bad_cell_is_named_with_its_line(tmp_path, cells):
     (tmp_path / "c.tsv").write_text(f"head\trelation\ttail\tconfidence\nx\tr\ty\t.5\n{cells}\n")
     with pytest.raises(FileError, match=r"c\.tsv, line 3: "):
-        GivenTable.read(tmp_path / "c.tsv", "", NOTHING)
+        read_given(tmp_path / "c.tsv", "", NOTHING)
 
 
 def test_few_candidates_are_ranked_by_their_confidence_alone_or_by_nothing(tmp_path):
     for column, expected in (("\tconfidence", [np.log(4), 0.0]), ("", [0.0, 0.0])):
         cells = ("\t.8", "\t.5") if column else ("", "")
         (tmp_path / "c.tsv").write_text(f"head\trelation\ttail{column}\nx\tr\ty{cells[0]}\nx\tr\tz{cells[1]}\n")
-        scored = score_given(NOTHING, GivenTable.read(tmp_path / "c.tsv", "", NOTHING))
+        scored = score_given(NOTHING, read_given(tmp_path / "c.tsv", "", NOTHING))
         np.testing.assert_allclose(scored.triples.scores, expected)
         assert scored.method == "pooled-evidence"
         assert scored.reasons is None
@@ -123,17 +124,17 @@ def test_a_graph_of_one_relation_can_be_checked_too(tmp_path):
     names = [f"e{k}" for k in range(60)]
     rows = [(a, b) for k, a in enumerate(names) for b in (names[(k + 1) % 60], names[(k + 7) % 60])]
     (tmp_path / "c.tsv").write_text("source\ttarget\n" + "".join(f"{a}\t{b}\n" for a, b in rows))
-    scored = score_given(NOTHING, GivenTable.read(tmp_path / "c.tsv", "", NOTHING))
+    scored = score_given(NOTHING, read_given(tmp_path / "c.tsv", "", NOTHING))
     assert np.isfinite(scored.triples.scores).all()
 
 
 def test_confidence_adds_to_what_a_known_graph_says(home, tmp_path):
     graph, _ = make_towns(towns=8, people=8, wrong=0)
-    given = GivenTable.read(home / "extracted.jsonl", "", graph.take(np.arange(100)))
-    with_it = score_given(graph.take(np.arange(100)), given)
-    without = score_given(graph.take(np.arange(100)), GivenTable(given.triples, None, given.columns))
+    given = read_given(home / "extracted.jsonl", "", graph.take(np.arange(100)))
+    bare = replace(given, triples=Graph.of(given.triples).with_scores(np.zeros(len(given.triples))))
+    with_it, without = (score_given(graph.take(np.arange(100)), one) for one in (given, bare))
     more = with_it.triples.scores - without.triples.scores
-    np.testing.assert_allclose(more - more.mean(), given.log_odds - given.log_odds.mean())
+    np.testing.assert_allclose(more - more.mean(), given.triples.scores - given.triples.scores.mean())
 
 
 def test_a_refused_run_leaves_nothing(home, tmp_path):

@@ -103,7 +103,7 @@ def test_a_model_of_noise_does_not_pay_and_spoils_nothing(world):
 def test_what_rules_propose_is_decided_as_without_a_model(world):
     graph, _, truth = world
     found, alone = candidates_of_both(graph, propose(graph, truth)), candidates_of_rules(graph)
-    by_rules = found.columns["proposed_by"] != "model"
+    by_rules = found.triples.further["proposed_by"] != "model"
     assert by_rules.any()
     assert not by_rules.all()
     rows = alone.triples.rows_of(found.triples.take(by_rules))
@@ -139,7 +139,7 @@ def test_without_a_holdout_only_what_rules_propose_is_weighed(world):
     assert "whether it pays is unknown" in found.notes[1]
     assert "proposals of the model alone are left out" in found.notes[2]
     assert found.pays is None
-    assert set(found.columns["proposed_by"]) == {"rules", "rules;model"}
+    assert set(found.triples.further["proposed_by"]) == {"rules", "rules;model"}
 
 
 def test_a_tiny_graph_leaves_it_to_the_model():

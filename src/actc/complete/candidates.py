@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 
+from actc.data.database import open_database, quote_file
+from actc.data.deliver import write_beside
+from actc.data.files import read_scored, write_scored, write_triples
+from actc.data.frames import TRIPLE
 from actc.data.numeric import sigmoid
-from actc.data.triples import IntArray, ScoredTriples, Triples
+from actc.data.triples import FloatArray, IntArray, ScoredTriples
 from actc.errors import OptionError, TableError
 from actc.evidence.holdouts import score_rules
 from actc.evidence.reasons import Reasons
@@ -18,6 +24,9 @@ from actc.evidence.table import Progress
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import EVIDENCE_METHOD
 
+CANDIDATES, KNOWN, PIECES = "candidates.parquet", "known.parquet", "pieces.npy"
+"""In a run's folder: the candidates; the graph with a model's scores; the evidence of facts."""
+RECORDED = ("notes", "precisions", "pays", "log_odds")
 RULES, MODEL, GIVEN = "rules", "model", "given"
 """Who proposed a candidate."""
 PLAIN_METHOD = "pooled"
@@ -30,46 +39,53 @@ MOST_SCORED = 1_000_000  # proposals; each takes half a kilobyte of evidence, a 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Candidates, and what is known of them before any answer.
+    """Triples that may be decided, and what is known of each before any answer.
 
     Parameters
     ----------
     triples : ScoredTriples
-        Their scores are log-odds where ``log_odds`` says so, else the model's.
-    columns : dict of arrays
-        The further columns of their file: who proposed each (``proposed_by``), by which rule, the text it is from.
-    notes : list of str
+        Missing facts, or the graph's facts where wrong ones are looked for. Their scores are log-odds of being what is
+        looked for where ``log_odds`` says so, else a model's. Beside them stand who proposed each (``proposed_by``), by
+        which rule, and the columns of the user's own table.
+    notes : tuple of str
     reasons : Reasons, optional
-    precisions : list of float
+    precisions : tuple of float
         Draws of the accepted precision by the holdout; empty where no holdout gives it.
     pays : dict, optional
         What a model adds to the rules, by the holdout.
     log_odds : bool
     known : ScoredTriples, optional
         The graph's triples with the model's scores, where a model decides alone.
+    pieces : float array of shape (N, F), optional
+        The evidence of facts as normal quantiles, in single precision: answers move the weight of each piece.
     seconds : float
         What it took to make them, where an earlier run did.
     """
 
     triples: ScoredTriples
-    columns: dict[str, Any]
-    notes: list[str]
+    notes: tuple[str, ...] = ()
     reasons: Reasons | None = None
-    precisions: list[float] = field(default_factory=list)
+    precisions: tuple[float, ...] = ()
     pays: dict[str, Any] | None = None
     log_odds: bool = False
     known: ScoredTriples | None = None
+    pieces: FloatArray | None = None
     seconds: float = 0.0
 
     @classmethod
-    def by_evidence(cls, scored: ScoredEvidence, graph: Graph, columns: dict[str, Any], *notes: str) -> Candidates:
+    def by_evidence(cls, scored: ScoredEvidence, graph: Graph, further: Mapping[str, Any], *notes: str) -> Self:
         """Return candidates whose scores are log-odds by evidence."""
         reasons = Reasons(((scored.evidence, scored.model),), graph)
-        return cls(scored.candidates, columns, list(notes), reasons, log_odds=True)
+        return cls(replace(scored.candidates, further=further), notes, reasons, log_odds=True)
 
-    def table(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, Any]:
         """Return the columns of their file."""
-        return {**self.triples.columns(), "score": self.triples.scores, **self.columns}
+        return {**self.triples.plain().columns(), "score": self.triples.scores, **self.triples.further}
+
+    @property
+    def scored(self) -> ScoredTriples:
+        """The triples and their scores alone."""
+        return replace(self.triples, further={})
 
     @property
     def method(self) -> str:
@@ -80,6 +96,42 @@ class Candidates:
         """Return those of some candidates that questions may be about: all, unless the evidence rules some out."""
         return rows if self.reasons is None else worth_asking(self.triples, rows)
 
+    def save(self, folder: Path) -> dict[str, Any]:
+        """Write them into the folder of a run; return what its record has of them."""
+        folder.mkdir(exist_ok=True)
+        write_triples(folder / CANDIDATES, self.columns())
+        if self.known is not None:
+            write_scored(folder / KNOWN, self.known)
+        if self.reasons is not None:
+            self.reasons.save(folder)
+        if self.pieces is not None:
+            with write_beside(folder / PIECES) as temporary, temporary.open("wb") as file:
+                np.save(file, self.pieces)
+        return {name: getattr(self, name) for name in RECORDED}
+
+    @classmethod
+    def load(cls, folder: Path, graph: Graph, record: dict[str, Any]) -> Self:
+        """Read what :meth:`save` wrote, with what the folder's record has of it."""
+        triples = read_scored(folder / CANDIDATES)[0]
+        with open_database() as connection:
+            table = connection.execute(f"SELECT * FROM {quote_file(folder / CANDIDATES)}").fetchnumpy()
+        further = {
+            name: np.ma.filled(column, "") if column.dtype.kind == "O" else np.ma.filled(column, np.nan)
+            for name, column in table.items()
+            if name not in (*TRIPLE, "score")
+        }
+        return cls(
+            replace(triples, further=further),
+            reasons=Reasons.load(folder, triples, graph),
+            known=read_scored(folder / KNOWN)[0] if (folder / KNOWN).exists() else None,
+            pieces=np.load(folder / PIECES, allow_pickle=False) if (folder / PIECES).exists() else None,
+            notes=tuple(record["notes"]),
+            precisions=tuple(record["precisions"]),
+            pays=record["pays"],
+            log_odds=record["log_odds"],
+            seconds=record.get("seconds", 0.0),
+        )
+
 
 def candidates_of_rules(graph: Graph, seed: int = 0, progress: Progress | None = None) -> Candidates:
     """Return what the graph's own rules propose, scored by evidence."""
@@ -89,14 +141,14 @@ def candidates_of_rules(graph: Graph, seed: int = 0, progress: Progress | None =
     except TableError as error:
         raise OptionError(f"{str(error).rstrip('.')}; give --model or --candidates.") from None
     table = proposed.columns()
-    columns = {name: table[name] for name in ("rule", "rule_confidence", "rules", "proposed_by")}
-    scored = Candidates.by_evidence(found.scored, graph, columns, found.summary())
-    return replace(scored, precisions=found.precisions.round(4).tolist())
+    further = {name: table[name] for name in ("rule", "rule_confidence", "rules", "proposed_by")}
+    scored = Candidates.by_evidence(found.scored, graph, further, found.summary())
+    return replace(scored, precisions=tuple(found.precisions.round(4).tolist()))
 
 
-def proposed_by(who: str, triples: Triples) -> dict[str, Any]:
-    """Return the column of who proposed candidates, the same for all."""
-    return {"proposed_by": np.full(len(triples), who, dtype=object)}
+def proposed_by(who: str, triples: ScoredTriples) -> ScoredTriples:
+    """Return triples with a column of who proposed them, the same for all."""
+    return replace(triples, further={**triples.further, "proposed_by": np.full(len(triples), who, dtype=object)})
 
 
 def best_placed(proposals: ScoredTriples, most: int = MOST_SCORED) -> ScoredTriples:

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actc import __version__
+from actc.complete.candidates import CANDIDATES, Candidates
 from actc.complete.config import RunConfig, as_path, documented
-from actc.complete.doubt import POOL, DoubtfulFacts, doubt_facts, refuse_few
+from actc.complete.doubt import doubt_facts, probability_wrong, refuse_few
 from actc.complete.earlier import RESTORED, has_answers, read_answers, store_answers
 from actc.data.answers import Annotations
 from actc.data.begun import Begun, alone_in
@@ -89,9 +90,9 @@ def _check(config: RunConfig, stage: Stage) -> Finished:
     doubtful, summary = doubt_graph(config, whole, stage)
     case, opened, session = None, None, config.out / "session"
     if listed is not None:
-        oracle, rows = listed.judge(doubtful.facts)
-        earlier = read_answers(config.out).on(doubtful.facts)
-        case = ask_about(doubtful.facts, oracle, rows, config.new_answers, config.target, config.seed, earlier)
+        oracle, rows = listed.judge(doubtful.triples)
+        earlier = read_answers(config.out).on(doubtful.triples)
+        case = ask_about(doubtful.triples, oracle, rows, config.new_answers, config.target, config.seed, earlier)
         store_answers(config.out, now=invert_labels(case.annotations).about(case.pool))
     elif has_answers(session) or (config.budget and session.exists()):
         opened, before = Session(session), Begun.answered(config.out)
@@ -121,7 +122,7 @@ def _check(config: RunConfig, stage: Stage) -> Finished:
     return Finished((*lines, *report["notes"], f"Written: {', '.join(map(str, files))}"), tuple(files))
 
 
-def doubt_graph(config: RunConfig, whole: Graph, stage: Stage) -> tuple[DoubtfulFacts, dict[str, Any]]:
+def doubt_graph(config: RunConfig, whole: Graph, stage: Stage) -> tuple[Candidates, dict[str, Any]]:
     """Return the facts, the most doubtful first, with what the report has of them: the seconds, notes.
 
     What an earlier run into the same folder finished is not done again.
@@ -130,18 +131,18 @@ def doubt_graph(config: RunConfig, whole: Graph, stage: Stage) -> tuple[Doubtful
     refuse_few(graph)
     begun = Begun.open(config.out, config.inputs())
     if "doubts" in begun.done:
-        return DoubtfulFacts.load(config.out, graph), begun.done["doubts"]
+        return Candidates.load(config.out, graph, begun.done["doubts"]["facts"]), begun.done["doubts"]
     started = time.perf_counter()
     with stage("Evidence") as advance:
         try:
             doubtful = doubt_facts(graph, config.seed, lambda done, total, name: advance(1, total))
         except TableError as error:
             raise OptionError(str(error)) from None
-    doubtful.save(config.out)
     notes = list(whole.notes)
     if len(graph) < len(whole):
         notes.append(f"{len(whole) - len(graph):,} triples that end in a literal were not checked; they stay.")
-    summary = {"seconds": round(time.perf_counter() - started, 1), "notes": notes}
+    record = doubtful.save(config.out)
+    summary = {"seconds": round(time.perf_counter() - started, 1), "notes": notes, "facts": record}
     begun.finish("doubts", summary)
     return doubtful, summary
 
@@ -169,10 +170,10 @@ def ask_about(
     )
 
 
-def _create_session(config: RunConfig, doubtful: DoubtfulFacts, folder: Path) -> list[str]:
+def _create_session(config: RunConfig, doubtful: Candidates, folder: Path) -> list[str]:
     """Make a session of the facts, in which people are asked."""
     assert config.graph is not None
-    count = len(doubtful.facts)
+    count = len(doubtful.triples)
     settings = Settings(
         EVIDENCE_METHOD,
         min(config.budget, count),
@@ -182,10 +183,11 @@ def _create_session(config: RunConfig, doubtful: DoubtfulFacts, folder: Path) ->
         confidence=config.confidence,
         n_facts=count,
     )
+    assert doubtful.reasons is not None
     reasons = doubtful.reasons.marked(np.arange(count))
     shown = as_table(config.graph, config.base, config.out)
     names = (*own_labels(config.graph), *config.names)
-    create_session(folder, config.out / POOL, settings, names, shown, config.language, reasons=reasons).close()
+    create_session(folder, config.out / CANDIDATES, settings, names, shown, config.language, reasons=reasons).close()
     return [
         f"{count:,} facts may be asked about: the most doubtful ones, and some of every relation.",
         f"Judge {settings.budget:,} of them, whether each is true: {annotate_command(folder)}",
@@ -199,7 +201,7 @@ class CheckedFacts:
 
     Parameters
     ----------
-    doubtful : DoubtfulFacts
+    doubtful : Candidates
     case : Case, optional
         Of wrong facts; None where nobody was asked.
     wrong : float array of shape (n,)
@@ -209,26 +211,26 @@ class CheckedFacts:
         Who decided; empty where nobody was asked.
     """
 
-    doubtful: DoubtfulFacts
+    doubtful: Candidates
     case: Case | None
     wrong: FloatArray
     removed: BoolArray
     by: NDArray[np.object_]
 
     @classmethod
-    def decide(cls, folder: Path, doubtful: DoubtfulFacts, case: Case | None) -> CheckedFacts:
+    def decide(cls, folder: Path, doubtful: Candidates, case: Case | None) -> CheckedFacts:
         """Decide by the case of wrong facts; without one nothing is removed; what was put back in the folder stays."""
-        facts, count = doubtful.facts, len(doubtful.facts)
+        facts, count = doubtful.triples, len(doubtful.triples)
         removed, by = np.zeros(count, dtype=np.bool_), np.full(count, "", dtype=object)
         if case is not None:
             decided = case.decide(facts)
             removed, by = decided.accepted & ~restored(folder).contains(facts), decided.by
-        return cls(doubtful, case, doubtful.probability(case), removed, by)
+        return cls(doubtful, case, probability_wrong(doubtful, case), removed, by)
 
     @property
     def facts(self) -> ScoredTriples:
         """The facts."""
-        return self.doubtful.facts
+        return self.doubtful.triples
 
     @property
     def order(self) -> IntArray:
@@ -242,6 +244,7 @@ class CheckedFacts:
     def reasons(self, call: Callable[[str], str] = str, most: int = MOST_LISTED) -> list[str]:
         """Return why each of the most doubtful facts may be wrong; ``call`` gives the name of an id."""
         order = self.order[:most]
+        assert self.doubtful.reasons is not None
         return self.doubtful.reasons.of(order, np.zeros(len(order), np.bool_), call)
 
 
@@ -264,6 +267,7 @@ def write_check_decisions(path: Path, checked: CheckedFacts) -> Path:
     columns |= {"probability": checked.wrong, "by": checked.by}
     if case is not None:
         columns["guaranteed"] = guaranteed_precisions(replace(case, candidates=facts))
+    assert checked.doubtful.reasons is not None
     columns["reasons"] = checked.doubtful.reasons.column(checked.order[:MAX_REASONS], len(facts))
     path.parent.mkdir(exist_ok=True)
     return write_decisions(path, columns, None if case is None or case.target is None else case.target.precision)

@@ -22,8 +22,8 @@ PRECISION = 0.9
 Function = TypeVar("Function", bound=Callable[..., Any])
 ONE_TIME = ("undo", "facts", "if_changed")
 """Options of one run that the next one does not repeat."""
-CANDIDATES, KNOWN, CHECK = "candidates.parquet", "known.parquet", "check"
-"""In a run's folder: what may be missing; the graph with a model's scores; the folder of the check within it."""
+CHECK = "check"
+"""In the folder of a run that looks for missing facts and for wrong ones: the folder of the wrong ones."""
 PATHS = ("graph", "out", "model", "candidates", "oracle", "held", "facts")
 
 

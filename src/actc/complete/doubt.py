@@ -9,15 +9,13 @@ only answers tell: errors may look like facts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from actc.data.deliver import write_beside
-from actc.data.files import read_scored, write_scored
+from actc.complete.candidates import Candidates
 from actc.data.numeric import find_shift, one_thread, sigmoid
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
+from actc.data.triples import BoolArray, FloatArray, IntArray, Triples
 from actc.decide.case import Case
 from actc.errors import TableError
 from actc.evidence.model import FOLDS, EvidenceModel, Quantiles, Ridge, hash_triples
@@ -52,59 +50,6 @@ MEMORY = "2GB"  # for the database; all facts' evidence in single precision come
 LEAST_FACTS = 100
 MOST_FACTS = 900_000  # a session has a million triples, of which 50,000 may be candidates
 EXPLAINED = 50_000  # the most doubtful facts, which have reasons: half a kilobyte each
-POOL, PIECES = "pool.parquet", "pieces.npy"
-
-
-@dataclass(frozen=True, eq=False)
-class DoubtfulFacts:
-    """The facts of a graph, the most doubtful first, and what the graph says of each.
-
-    Parameters
-    ----------
-    facts : ScoredTriples
-        Their scores are log-odds of being wrong.
-    pieces : float array of shape (n, F)
-        The evidence as normal quantiles, in single precision: answers move the weight of each piece.
-    reasons : Reasons
-        The evidence of the first ones, as if each fact were not there, with its weights for being true by a ridge.
-    """
-
-    facts: ScoredTriples
-    pieces: FloatArray
-    reasons: Reasons
-
-    def probability(self, case: Case | None = None) -> FloatArray:
-        """Return P(wrong) of each: before any answer, or by all that the answers of a case taught, shape (n,).
-
-        It puts the list in order, by relations and by the pieces of evidence. The case decides what is removed.
-        """
-        if case is None or not len(case.annotations):
-            return sigmoid(self.facts.scores)
-        answers, names = case.answers_in(self.facts), self.reasons.parts[0][1].columns
-        pool = TriplesWithEvidence.of(self.facts, self.pieces, names, with_log_odds=True)
-        found = Pooled(reads="evidence").fit(pool, answers).probabilities(pool)
-        found[answers.rows] = answers.labels
-        return found
-
-    def explain(self, triples: Triples) -> Reasons:
-        """Return the reasons of some of the facts."""
-        evidence = gather_evidence(self.reasons.graph, Proposals(triples), Limits.for_count(len(triples)))
-        return Reasons(((evidence, self.reasons.parts[0][1]),), self.reasons.graph)
-
-    def save(self, folder: Path) -> None:
-        """Write it into the folder of a run."""
-        write_scored(folder / POOL, self.facts)
-        with write_beside(folder / PIECES) as temporary, temporary.open("wb") as file:
-            np.save(file, self.pieces)
-        self.reasons.save(folder)
-
-    @classmethod
-    def load(cls, folder: Path, graph: Graph) -> Self:
-        """Read what an earlier run wrote."""
-        facts = read_scored(folder / POOL)[0]
-        reasons = Reasons.load(folder, facts, graph)
-        assert reasons is not None
-        return cls(facts, np.load(folder / PIECES, allow_pickle=False), reasons)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +78,10 @@ def refuse_few(graph: Graph) -> None:
 
 
 @one_thread("sklearn.ensemble")
-def doubt_facts(graph: Graph, seed: int = 0, progress: Progress | None = None) -> DoubtfulFacts:
-    """Return how probably wrong every fact of a graph is.
+def doubt_facts(graph: Graph, seed: int = 0, progress: Progress | None = None) -> Candidates:
+    """Return the facts of a graph, the most doubtful first; their scores are log-odds of being wrong.
+
+    Reasons are those of the first ones, as if each fact were not there, with weights for being true by a ridge.
 
     Parameters
     ----------
@@ -163,7 +110,33 @@ def doubt_facts(graph: Graph, seed: int = 0, progress: Progress | None = None) -
     doubtful = graph.take(rows).with_scores(log_odds[rows]).with_used_names()
     some = doubtful.take(np.arange(min(len(doubtful), EXPLAINED)))
     evidence = gather_evidence(graph, Proposals(some), Limits.for_count(len(some)))
-    return DoubtfulFacts(doubtful, pieces[rows], Reasons(((evidence, model),), graph))
+    reasons = Reasons(((evidence, model),), graph)
+    return Candidates(doubtful, reasons=reasons, log_odds=True, pieces=pieces[rows])
+
+
+def probability_wrong(facts: Candidates, case: Case | None = None) -> FloatArray:
+    """Return P(wrong) of each fact: before any answer, or by all that the answers of a case taught, shape (n,).
+
+    It puts the list in order, by relations and by the pieces of evidence. The case decides what is removed.
+    """
+    if case is None or not len(case.annotations):
+        return sigmoid(facts.triples.scores)
+    assert facts.pieces is not None
+    assert facts.reasons is not None
+    names = facts.reasons.parts[0][1].columns
+    pool = TriplesWithEvidence.of(facts.triples, facts.pieces, names, with_log_odds=True)
+    answers = case.answers_in(facts.triples)
+    found = Pooled(reads="evidence").fit(pool, answers).probabilities(pool)
+    found[answers.rows] = answers.labels
+    return found
+
+
+def explain_facts(facts: Candidates, triples: Triples) -> Reasons:
+    """Return the reasons of some of the facts."""
+    assert facts.reasons is not None
+    graph, model = facts.reasons.graph, facts.reasons.parts[0][1]
+    evidence = gather_evidence(graph, Proposals(triples), Limits.for_count(len(triples)))
+    return Reasons(((evidence, model),), graph)
 
 
 def look_up(graph: Graph, seed: int, progress: Progress | None = None) -> PlantedEvidence:

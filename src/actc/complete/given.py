@@ -6,22 +6,22 @@ of a known graph, where there is one; else of the candidates themselves, each lo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from actc.complete.candidates import GIVEN, TOO_SMALL, Candidates, proposed_by
-from actc.complete.doubt import LEAST_FACTS, doubt_facts
+from actc.complete.doubt import LEAST_FACTS, doubt_facts, explain_facts
 from actc.complete.search import Scorer, knows, refuse_strangers, score_triples
 from actc.complete.union import OWN_FACTS
 from actc.data.answers import PROVENANCE
 from actc.data.files import name_further
 from actc.data.frames import TRIPLE
-from actc.data.layout import Columns, find_layout, is_table, open_reader, require
+from actc.data.layout import find_layout, is_table, open_reader, require
 from actc.data.numeric import logit
-from actc.data.triples import FloatArray, IntArray, ScoredTriples, encode_columns
+from actc.data.triples import FloatArray, ScoredTriples, encode_columns
 from actc.errors import FileError, OptionError, TableError
 from actc.evidence.model import Quantiles
 from actc.evidence.score import TrainingSet, create_training_set, score_evidence
@@ -33,6 +33,8 @@ from actc.graph.terms import Base, without_literals
 TEXT, SUPPORT = "source", "support"
 """The columns of the text that a triple is from, and of how many texts (or rows) have it."""
 MOST_TEXT = 4000  # characters of the texts of one triple
+OWN_SCORES = ("confidence", "given_score")
+"""The columns of scores that somebody gave: probabilities, and others."""
 SURE = 0.975  # a confidence counts as no surer than this
 OWN_WEIGHT = 0.3  # of the candidates' evidence for each other; chosen on the generators of benchmarks/evidence/given.py
 OWN_GRAPH = "The candidates were given: the graph's own facts teach the weights of evidence."
@@ -44,45 +46,34 @@ CONFIDENCE_ALONE = "These are too few triples to learn from: the confidence of e
 NOTHING_KNOWN = "These are too few triples to learn from, and have no confidence: only answers tell which are true."
 
 
-@dataclass(frozen=True, eq=False)
-class GivenTable:
-    """Candidates as somebody gives them: each triple once, the log-odds by their table, their further columns.
+def read_given(path: Path, base: Base, graph: Graph) -> Candidates:
+    """Read candidates, each triple once; the graph's own triples, and literals, are left out.
 
-    Texts of the same triple are put together and counted, and the highest confidence is taken. ``log_odds`` is None
-    where the table has no confidence. The notes of the triples tell what reading left out.
+    The score is the log-odds by their table, 0 where it has no confidence. Texts of the same triple are put together
+    and counted, and the highest confidence is taken.
     """
-
-    triples: Graph
-    log_odds: FloatArray | None
-    columns: dict[str, Any]
-
-    @classmethod
-    def read(cls, path: Path, base: Base, graph: Graph, columns: Columns = None) -> GivenTable:
-        """Read candidates; the graph's own triples, and literals, are left out."""
-        whole = _read_table(path, columns) if is_table(path) else cls(read_graph(path, base=base), None, {})
-        plain = without_literals(whole.triples)
-        new = ~graph.contains(plain)
-        if not new.any():
-            raise OptionError(f"{path}: the graph holds all of these {len(plain)} triples already.")
-        known = len(plain) - int(new.sum())
-        notes = (*plain.notes, *([f"Candidates that the graph holds already: {known:,}."] if known else []))
-        found = whole.take(whole.triples.rows_of(plain)[new], notes)
-        return replace(found, columns=found.columns | proposed_by(GIVEN, found.triples))
-
-    def without_evidence(self) -> ScoredTriples:
-        """Return the candidates with what their table says alone."""
-        return self.triples.with_scores(np.zeros(len(self.triples)) if self.log_odds is None else self.log_odds)
-
-    def take(self, rows: IntArray, notes: tuple[str, ...]) -> GivenTable:
-        """Return some of the candidates."""
-        log_odds = None if self.log_odds is None else self.log_odds[rows]
-        columns = {name: values[rows] for name, values in self.columns.items()}
-        return GivenTable(replace(self.triples.take(rows), notes=notes), log_odds, columns)
+    if is_table(path):
+        triples, notes = _read_table(path), tuple[str, ...]()
+    else:
+        read = read_graph(path, base=base)
+        triples, notes = read.with_scores(np.zeros(len(read))), read.notes
+    plain = without_literals(Graph.of(triples, notes))
+    new = ~graph.contains(plain)
+    if not new.any():
+        raise OptionError(f"{path}: the graph holds all of these {len(plain)} triples already.")
+    known = len(plain) - int(new.sum())
+    notes = (*plain.notes, *([f"Candidates that the graph holds already: {known:,}."] if known else []))
+    return Candidates(proposed_by(GIVEN, triples.take(triples.rows_of(plain)[new])), notes, log_odds=True)
 
 
-def _read_table(path: Path, columns_named: Columns) -> GivenTable:
+def _own_score(triples: ScoredTriples) -> str | None:
+    """Return the column with the scores that somebody gave, None where the table has none."""
+    return next((name for name in OWN_SCORES if name in triples.further), None)
+
+
+def _read_table(path: Path) -> ScoredTriples:
     """Read a table of candidates: all triples, their log-odds, the further columns."""
-    layout = find_layout(path, columns=columns_named)
+    layout = find_layout(path)
     require(layout, TRIPLE)
     others = {name: sql for name, sql in name_further(layout).items() if name not in (*PROVENANCE, TEXT)}
     names = [f"further{place}" for place in range(len(others))]
@@ -100,19 +91,19 @@ def _read_table(path: Path, columns_named: Columns) -> GivenTable:
         found = connection.execute(ONCE.format(firsts=firsts)).fetchnumpy()
     if not len(found["n"]):
         raise FileError(f"{path}: there is no triple in the file.")
-    triples = Graph.of(encode_columns(*(np.ma.getdata(found[name]) for name in TRIPLE)))
+    triples = encode_columns(*(np.ma.getdata(found[name]) for name in TRIPLE))
     columns: dict[str, Any] = {TEXT: np.ma.filled(found["text"], "").astype(object)} if TEXT in layout.columns else {}
     support = np.ma.getdata(found["support"]).astype(np.int64)
     columns |= {SUPPORT: support} if columns or (support > 1).any() else {}
-    log_odds = None
+    log_odds = np.zeros(len(triples))
     if "score" in layout.columns:
         values = np.ma.filled(found["score"].astype(np.float64), np.nan)
         likely = layout.score_name == "probability" and not ((values < 0) | (values > 1)).any()
-        columns["confidence" if likely else "given_score"] = np.ma.masked_invalid(values)
+        columns["confidence" if likely else "given_score"] = values
         log_odds = _log_odds(values, likely)
     for name, alias in zip(others, names, strict=True):
         columns[f"given_{name}" if name in columns else name] = np.ma.filled(found[alias], "").astype(object)
-    return GivenTable(triples, log_odds, columns)
+    return replace(triples.with_scores(log_odds), further=columns)
 
 
 NUMBER = "try_cast(score AS DOUBLE)"
@@ -138,40 +129,39 @@ def _log_odds(values: FloatArray, probabilities: bool) -> FloatArray:
     return Quantiles.of(values[:, None], np.ones(len(values))).transform(values[:, None])[:, 0]
 
 
-def score_given(graph: Graph, given: GivenTable, seed: int = 0, progress: Progress | None = None) -> Candidates:
+def score_given(graph: Graph, given: Candidates, seed: int = 0, progress: Progress | None = None) -> Candidates:
     """Score candidates by what their table says and by evidence; only these are decided."""
-    triples, log_odds, notes = given.triples, given.log_odds, given.triples.notes
+    triples = given.triples
     try:
-        scored = score_evidence(graph, Proposals(triples), TrainingSet.from_graph(graph, triples), progress=progress)
+        plain = Graph.of(triples)
+        scored = score_evidence(graph, Proposals(plain), TrainingSet.from_graph(graph, plain), progress=progress)
     except TableError:  # the graph is too small
         return _score_by_themselves(graph, given, seed, progress)
-    found = Candidates.by_evidence(scored, graph, given.columns, *notes, OWN_GRAPH)
-    if log_odds is None:
+    found = Candidates.by_evidence(scored, graph, triples.further, *given.notes, OWN_GRAPH)
+    if _own_score(triples) is None:
         return found
     # What evidence adds to the share that it expects.
     more = scored.log_odds - logit(np.array(scored.model.share))
-    return replace(found, triples=triples.with_scores(log_odds + more))
+    return replace(found, triples=triples.with_scores(triples.scores + more))
 
 
-def _score_by_themselves(graph: Graph, given: GivenTable, seed: int, progress: Progress | None) -> Candidates:
+def _score_by_themselves(graph: Graph, given: Candidates, seed: int, progress: Progress | None) -> Candidates:
     """Score candidates by what their table says and by what they say of each other, as ``actc check`` reads a graph."""
-    triples, log_odds, notes = given.triples, given.log_odds, given.triples.notes
+    triples, own_score = given.triples, _own_score(given.triples)
     union = Graph.of(graph.union(triples))
     if len(union) < LEAST_FACTS:
-        note = NOTHING_KNOWN if log_odds is None else CONFIDENCE_ALONE
-        return Candidates(given.without_evidence(), given.columns, [*notes, note], log_odds=True)
+        return replace(given, notes=(*given.notes, CONFIDENCE_ALONE if own_score else NOTHING_KNOWN))
     doubtful = doubt_facts(union, seed, progress)
-    rows = doubtful.facts.rows_of(triples)
-    own = np.where(rows < 0, 0.0, -doubtful.facts.scores[rows])
-    scores = own if log_odds is None else log_odds + OWN_WEIGHT * (own - np.median(own))
-    own_score = next((f"their {name} and " for name in ("confidence", "given_score") if name in given.columns), "")
-    note = THEMSELVES.format(own_score.replace("given_", ""))
-    reasons = doubtful.explain(triples)
-    return Candidates(triples.with_scores(scores), given.columns, [*notes, note], reasons, log_odds=True)
+    rows = doubtful.triples.rows_of(triples)
+    own = np.where(rows < 0, 0.0, -doubtful.triples.scores[rows])
+    scores = triples.scores + OWN_WEIGHT * (own - np.median(own)) if own_score else own
+    note = THEMSELVES.format(f"their {own_score.removeprefix('given_')} and " if own_score else "")
+    reasons = explain_facts(doubtful, Graph.of(triples))
+    return replace(given, triples=triples.with_scores(scores), notes=(*given.notes, note), reasons=reasons)
 
 
 def score_given_with_model(
-    graph: Graph, given: GivenTable, model: Scorer, holdout: Graph | None, progress: Progress | None
+    graph: Graph, given: Candidates, model: Scorer, holdout: Graph | None, progress: Progress | None
 ) -> Candidates:
     """Score candidates by a model and by evidence; those with names that the model does not know are left out.
 
@@ -184,18 +174,19 @@ def score_given_with_model(
         training = create_training_set(graph, plain.triples, facts)
         scored = score_evidence(graph, plain.triples, training, progress=progress)
     except TableError:
-        return replace(plain, notes=[*plain.notes, TOO_SMALL])
+        return replace(plain, notes=(*plain.notes, TOO_SMALL))
     why = UNSCORED if holdout is not None else f"No holdout facts are known: {OWN_FACTS}"
-    notes = [*plain.notes, *([] if scored.model.with_scores else [why])]
-    return Candidates.by_evidence(scored, graph, plain.columns, *notes)
+    notes = plain.notes if scored.model.with_scores else (*plain.notes, why)
+    return Candidates.by_evidence(scored, graph, plain.triples.further, *notes)
 
 
-def score_by_model(given: GivenTable, model: Scorer) -> Candidates:
+def score_by_model(given: Candidates, model: Scorer) -> Candidates:
     """Score candidates by a model alone."""
-    familiar = knows(model, given.triples)
+    familiar, triples = knows(model, given.triples), given.triples
     if not familiar.any():
-        refuse_strangers(given.triples, given.triples.recoded(model.entity_names, model.relation_names))
+        refuse_strangers(Graph.of(triples), Graph.of(triples.recoded(model.entity_names, model.relation_names)))
     strange = int((~familiar).sum())
     unknown = f"{strange:,} candidates have names that the model does not know; they are left out."
-    some = given.take(np.flatnonzero(familiar), (*given.triples.notes, *([unknown] if strange else [])))
-    return Candidates(score_triples(model, some.triples), some.columns, list(some.triples.notes))
+    some = triples.take(familiar)
+    scored = replace(score_triples(model, Graph.of(some)), further=some.further)
+    return Candidates(scored, (*given.notes, *([unknown] if strange else [])))

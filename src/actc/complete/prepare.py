@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
 
 from actc.complete.candidates import Candidates, candidates_of_rules
-from actc.complete.config import CANDIDATES, KNOWN, RunConfig
+from actc.complete.config import RunConfig
 from actc.complete.earlier import GIVEN, STAYING, Earlier, set_aside
-from actc.complete.given import GivenTable, score_by_model, score_given, score_given_with_model
+from actc.complete.given import score_by_model, score_given, score_given_with_model
 from actc.complete.propose import candidates_of_model, candidates_of_rules_and_model, count_look_ups, read_holdout
 from actc.complete.pykeen import load_result
 from actc.complete.search import Scorer, score_triples
 from actc.data.begun import Begun
-from actc.data.database import open_database, quote_file
-from actc.data.files import read_scored, write_scored, write_triples
-from actc.data.frames import TRIPLE
-from actc.evidence.reasons import Reasons
+from actc.data.files import write_triples
 from actc.graph.graph import Graph
 from actc.graph.terms import without_literals
 from actc.session.oracle import Stage
@@ -28,44 +22,20 @@ PROPOSALS = "proposals.parquet"
 """A model's answers, while they are not scored."""
 
 
-def prepare(config: RunConfig, whole: Graph, given: GivenTable | None, stage: Stage) -> tuple[Candidates, Earlier]:
+def prepare(config: RunConfig, whole: Graph, given: Candidates | None, stage: Stage) -> tuple[Candidates, Earlier]:
     """Propose or take candidates and score them; what an earlier run into the folder finished is not done again."""
     started, graph = time.perf_counter(), without_literals(whole)
     begun = Begun.open(config.out, config.inputs(), set_aside, STAYING)
     earlier = Earlier.read(config.out, config.judged)
     graph = earlier.reopen(graph)
     if "scores" in begun.done:
-        return _read_candidates(config, graph, begun.done["scores"]), earlier
+        return Candidates.load(config.out, graph, begun.done["scores"]), earlier
     found = _find_candidates(config, graph, given, stage)
-    write_triples(config.out / CANDIDATES, found.table())
+    known = None if config.evidence else score_triples(_load(config), graph)
+    found = replace(found, known=known, notes=(*_note_literals(whole, graph), *found.notes))
     write_triples(config.out / GIVEN, whole.columns())
-    if not config.evidence:
-        known = score_triples(_load(config), graph)
-        found = replace(found, known=known)
-        write_scored(config.out / KNOWN, known)
-    if found.reasons is not None:
-        found.reasons.save(config.out)
-    found = replace(found, notes=[*_note_literals(whole, graph), *found.notes])
-    summary = {name: getattr(found, name) for name in ("notes", "precisions", "pays", "log_odds")}
-    begun.finish("scores", {**summary, "seconds": time.perf_counter() - started})
+    begun.finish("scores", {**found.save(config.out), "seconds": time.perf_counter() - started})
     return found, earlier
-
-
-def _read_candidates(config: RunConfig, graph: Graph, summary: dict[str, Any]) -> Candidates:
-    """Read the candidates that an earlier run wrote, and what it noted."""
-    triples = read_scored(config.out / CANDIDATES)[0]
-    with open_database() as connection:
-        table = connection.execute(f"SELECT * FROM {quote_file(config.out / CANDIDATES)}").fetchnumpy()
-    columns = {
-        name: np.ma.filled(column, "") if column.dtype.kind == "O" else column
-        for name, column in table.items()
-        if name not in (*TRIPLE, "score")
-    }
-    known = config.out / KNOWN
-    reasons = Reasons.load(config.out, triples, graph)
-    return Candidates(
-        triples, columns, reasons=reasons, known=read_scored(known)[0] if known.exists() else None, **summary
-    )
 
 
 def _note_literals(whole: Graph, graph: Graph) -> list[str]:
@@ -80,7 +50,7 @@ def _load(config: RunConfig) -> Scorer:
     return load_result(config.model, trust=config.trust)
 
 
-def _find_candidates(config: RunConfig, graph: Graph, given: GivenTable | None, stage: Stage) -> Candidates:
+def _find_candidates(config: RunConfig, graph: Graph, given: Candidates | None, stage: Stage) -> Candidates:
     """Propose candidates or take those given, and score them: by evidence, unless the model alone shall decide."""
     if config.model is None:
         with stage("Rules" if given is None else "Evidence") as advance:

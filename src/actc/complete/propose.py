@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def propose_candidates(
                 proposed = propose_by_rules(known, progress=lambda done, total, name: advance(1, total))
                 return _write(out, proposed.columns())
             found = candidates_of_rules(known, progress=count_look_ups(advance))
-            return _write(out, found.table(), found.notes)
+            return _write(out, found.columns(), found.notes)
     scorer = load_result(model, trust=trust)
     if not evidence:
         with stage("Questions") as advance:
@@ -79,7 +80,7 @@ def propose_candidates(
         return _finish(out, count)
     holdout, parts = read_holdout(model, held, known), out.with_name(f".{out.name}.proposals.parquet")
     found = candidates_of_rules_and_model(known, scorer, holdout, best, parts, stage)
-    return _write(out, found.table(), found.notes)
+    return _write(out, found.columns(), found.notes)
 
 
 def _write(out: Path, columns: dict[str, Any], notes: Sequence[str] = ()) -> Finished:
@@ -114,7 +115,7 @@ def read_holdout(model: str | Path, held: str | Path | None, graph: Graph, base:
 def candidates_of_model(graph: Graph, scorer: Scorer, best: int, path: Path, stage: Stage) -> Candidates:
     """Return the best answers of a model to every question that the known facts leave open."""
     proposals = _ask(CandidateSearch(scorer, graph, best), path, stage)
-    return Candidates(proposals, proposed_by(MODEL, proposals), [])
+    return Candidates(proposed_by(MODEL, proposals))
 
 
 def candidates_of_rules_and_model(
@@ -135,7 +136,7 @@ def candidates_of_rules_and_model(
         found = candidates_of_both(graph, ModelProposals(scorer, holdout, placed), seed, count_look_ups(advance))
     if len(placed) < len(proposals):
         cut = f"Of {len(proposals):,} proposals of the model the {len(placed):,} best placed in their questions are"
-        found.notes.insert(0, f"{cut} scored.")
+        return replace(found, notes=(f"{cut} scored.", *found.notes))
     return found
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actc import __version__
-from actc.complete.candidates import Candidates
+from actc.complete.candidates import CANDIDATES, KNOWN, Candidates
 from actc.complete.check import describe_wrong, to_table
-from actc.complete.config import CANDIDATES, KNOWN, RunConfig
+from actc.complete.config import RunConfig
 from actc.complete.earlier import ACCEPTED, UNDECIDED, describe_changes, find_undecided
 from actc.data.answers import Answers
 from actc.data.calibration import Sources
@@ -127,7 +127,7 @@ def write_completion(
     describe_calibration(case, _write_sources(folder, opened)).write(files[2])
     decided = decision_columns(case)
     if config.candidates is not None:
-        decided |= candidates.columns
+        decided |= candidates.triples.further
         rejected = np.flatnonzero(~case.decisions.accepted & ~graph.contains(case.candidates))
         files.append(folder / REJECTED)
         _write_list(files[-1], case, candidates, rejected, False)
@@ -156,7 +156,7 @@ def _write_list(
     columns = {**case.candidates.take(rows).columns(), **provenance_of(case, rows)}
     if accepted is None:
         columns = {name: columns[name] for name in ("head", "relation", "tail", "score", "probability")}
-    more = {name: values[rows] for name, values in candidates.columns.items() if name not in OF_RULES}
+    more = {name: values[rows] for name, values in candidates.triples.further.items() if name not in OF_RULES}
     columns |= {name: _in_one_line(values) for name, values in more.items() if accepted is not None or name != "rule"}
     if candidates.reasons is not None and accepted is not None:
         texts = candidates.reasons.of(rows, np.full(len(rows), accepted))
@@ -167,7 +167,7 @@ def _write_list(
 def _in_one_line(values: NDArray[Any]) -> NDArray[Any]:
     """Return texts without tabs and line ends, which no cell of a TSV file can hold."""
     if values.dtype.kind != "O":
-        return values
+        return np.ma.masked_invalid(values) if values.dtype.kind == "f" else values
     return np.array([*(re.sub(r"[\t\r\n]+", " ", str(text)) for text in values), ""], dtype=object)[:-1]
 
 

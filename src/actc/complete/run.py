@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.complete.candidates import Candidates
+from actc.complete.candidates import KNOWN, Candidates
 from actc.complete.check import (
     CheckedFacts,
     ask_about,
@@ -21,8 +21,7 @@ from actc.complete.check import (
     write_check_decisions,
     write_lists,
 )
-from actc.complete.config import CHECK, KNOWN, RunConfig, as_path, documented
-from actc.complete.doubt import DoubtfulFacts
+from actc.complete.config import CHECK, RunConfig, as_path, documented
 from actc.complete.earlier import (
     ACCEPTED,
     ANSWERS,
@@ -33,7 +32,7 @@ from actc.complete.earlier import (
     read_answers,
     store_answers,
 )
-from actc.complete.given import GivenTable
+from actc.complete.given import read_given
 from actc.complete.prepare import prepare
 from actc.complete.report import headline, new_facts, summarise, write_completion, write_next_page, write_report
 from actc.data.answers import Answers
@@ -104,12 +103,12 @@ def _complete(config: RunConfig, stage: Stage) -> Finished:
     if config.if_changed and is_unchanged(config):
         return Finished((f"Nothing is new since the last run: {config.out} stays as it is.",))
     whole = NO_GRAPH if config.graph is None else read_graph(config.graph, base=config.base)
-    given = None if config.candidates is None else GivenTable.read(config.candidates, config.base, whole)
-    facts = given.triples if given is not None and config.graph is None else whole
+    given = None if config.candidates is None else read_given(config.candidates, config.base, whole)
+    facts = Graph.of(given.triples) if given is not None and config.graph is None else whole
     rules = constraints_from(config.constraints, facts, config.base).used  # refused before long work, like the oracle
     oracle = None if config.oracle is None else FileOracle.read(config.oracle, config.base)
     if oracle is not None and given is not None:
-        oracle.judge(given.without_evidence())  # refused where it can judge none
+        oracle.judge(given.triples)  # refused where it can judge none
     try_names(config.names, config.language)
     notes = put_back(config.out, config.facts, config.base) if config.undo else []
     candidates, earlier = prepare(config, whole, given, stage)
@@ -240,16 +239,16 @@ class _Run:
         self.method = config.method or candidates.method
 
     def ask_oracle(
-        self, listed: FileOracle | None, doubtful: DoubtfulFacts | None
+        self, listed: FileOracle | None, doubtful: Candidates | None
     ) -> tuple[Opened, Case | None, list[str]]:
         """Ask the oracle about candidates and, with half of the budget, about doubtful facts; open both cases."""
-        config, triples, before = self.config, self.candidates.triples, self._answers()
+        config, triples, before = self.config, self.candidates.scored, self._answers()
         wrong, budget, notes = None, config.new_answers if listed is not None else 0, list[str]()
         oracle, rows = (_nobody, np.arange(len(triples))) if listed is None else listed.judge(triples)
         if doubtful is not None:
             if listed is not None and budget > 1:
                 wrong, notes = self._ask_about_facts(listed, doubtful, budget // 2)
-                budget -= 0 if wrong is None else len(wrong.annotations) - len(before.on(doubtful.facts))
+                budget -= 0 if wrong is None else len(wrong.annotations) - len(before.on(doubtful.triples))
             else:
                 wrong = self._case_of_facts(doubtful)
         rows = self.candidates.worth_asking(rows)
@@ -281,37 +280,36 @@ class _Run:
         path, before = self.config.out / ANSWERS, self.earlier.answers.without_inclusion_probability()
         return before.plus(Answers.read(path)) if path.exists() else before
 
-    def _case_of_facts(self, doubtful: DoubtfulFacts) -> Case | None:
+    def _case_of_facts(self, doubtful: Candidates) -> Case | None:
         """Return the case of wrong facts by the answers so far; None without any."""
-        said, target = invert_labels(self._answers().on(doubtful.facts)), self.config.checking.target
-        return Case(doubtful.facts, said, None, WRONG_FACTS_METHOD, target=target) if len(said) else None
+        said, target = invert_labels(self._answers().on(doubtful.triples)), self.config.checking.target
+        return Case(doubtful.triples, said, None, WRONG_FACTS_METHOD, target=target) if len(said) else None
 
-    def _ask_about_facts(
-        self, listed: FileOracle, doubtful: DoubtfulFacts, budget: int
-    ) -> tuple[Case | None, list[str]]:
+    def _ask_about_facts(self, listed: FileOracle, doubtful: Candidates, budget: int) -> tuple[Case | None, list[str]]:
         """Ask the oracle about doubtful facts, if it can judge any."""
-        before = self._answers().on(doubtful.facts)
+        before = self._answers().on(doubtful.triples)
         try:
-            oracle, rows = listed.judge(doubtful.facts)
+            oracle, rows = listed.judge(doubtful.triples)
         except FileError:
-            none = f"{listed.path}: none of the {len(doubtful.facts):,} doubtful facts is judged in it."
+            none = f"{listed.path}: none of the {len(doubtful.triples):,} doubtful facts is judged in it."
             return self._case_of_facts(doubtful), [none]
         target = self.config.checking.target
-        return ask_about(doubtful.facts, oracle, rows, budget, target, self.config.seed, before), []
+        return ask_about(doubtful.triples, oracle, rows, budget, target, self.config.seed, before), []
 
-    def create_session(self, folder: Path, graph: Graph, doubtful: DoubtfulFacts | None) -> list[str]:
+    def create_session(self, folder: Path, graph: Graph, doubtful: Candidates | None) -> list[str]:
         """Split off the pool and make a session of it, and of doubtful facts, in which people are asked."""
         config, candidates, earlier = self.config, self.candidates, self.earlier
         rows = candidates.worth_asking(np.arange(len(candidates.triples)))
         rows = earlier.pool_of(candidates.triples, split_pool(rows, np.random.default_rng(config.seed)))
-        pool = candidates.triples.take(rows)
+        pool = candidates.scored.take(rows)
         said = earlier.answers.on(pool).without_inclusion_probability()
         reasons = None if candidates.reasons is None else candidates.reasons.marked(rows)
         if doubtful is not None:
-            facts = earlier.about_facts(doubtful.facts)
+            assert doubtful.reasons is not None
+            facts = earlier.about_facts(doubtful.triples)
             said = said.plus(replace(facts, rows=facts.rows + len(rows)))
-            pool = pool.followed_by(doubtful.facts).with_scores(np.append(pool.scores, doubtful.facts.scores))
-            reasons = [*(reasons or [()] * len(rows)), *doubtful.reasons.marked(np.arange(len(doubtful.facts)))]
+            pool = pool.followed_by(doubtful.triples).with_scores(np.append(pool.scores, doubtful.triples.scores))
+            reasons = [*(reasons or [()] * len(rows)), *doubtful.reasons.marked(np.arange(len(doubtful.triples)))]
         self._write_pool(pool)
         settings = Settings(
             self.method,
@@ -342,10 +340,10 @@ class _Run:
 
     def _write_pool(self, pool: ScoredTriples) -> None:
         """Write the pool; with the text of each candidate, where they have any, for the cards."""
-        columns: dict[str, Any] = {**pool.columns(), "score": pool.scores}
-        if "source" in self.candidates.columns:
+        columns: dict[str, Any] = {**pool.plain().columns(), "score": pool.scores}
+        if "source" in self.candidates.triples.further:
             found = self.candidates.triples.rows_of(pool)
-            texts = self.candidates.columns["source"]
+            texts = self.candidates.triples.further["source"]
             columns["source"] = np.where(found >= 0, texts[found], "").astype(object)
         write_triples(self.config.out / POOL, columns)
 
@@ -364,7 +362,7 @@ class _Run:
         before = max(earlier, Begun.answered(config.out))
         budget = config.budget or max(session.settings.budget - before, 0)
         (case, *wrong), early = open_judged(session, budget, config.session_target, before)
-        opened = Opened(replace(case, candidates=self.candidates.triples), session)
+        opened = Opened(replace(case, candidates=self.candidates.scored), session)
         about_facts = wrong[0] if wrong else None
         store_answers(config.out, self.earlier.answers, _answers_in(opened, about_facts))
         return opened, about_facts, early

@@ -184,12 +184,13 @@ def _put_together(
     left_out = int((~union.by_rules).sum()) if second is None else 0
     notes = [every.summary(), summary if has_holdout else NO_HOLDOUT]
     notes += [LEFT_OUT.format(left_out)] if left_out else []
+    scored = reduce(ScoredTriples.followed_by_scored, (part.candidates for part in parts))
+    further = {name: values[np.concatenate(rows)] for name, values in union.columns.items()}
     return Candidates(
-        reduce(ScoredTriples.followed_by_scored, (part.candidates for part in parts)),
-        {name: values[np.concatenate(rows)] for name, values in union.columns.items()},
-        notes,
+        replace(scored, further=further),
+        tuple(notes),
         Reasons(tuple((part.evidence, part.model) for part in parts), graph),
-        precisions.round(4).tolist(),
+        tuple(precisions.round(4).tolist()),
         pays if has_holdout else None,
         log_odds=True,
     )
@@ -227,6 +228,6 @@ def _by_own_facts(graph: Graph, model: ModelProposals, rules: RuleProposals, pro
     except TableError:
         scores = union.proposals.marks["score"]
         rows = np.flatnonzero(union.by_model & np.isfinite(scores))
-        columns = {name: values[rows] for name, values in union.columns.items()}
-        return Candidates(plain.triples.take(rows).with_scores(scores[rows]), columns, [TOO_SMALL])
+        further = {name: values[rows] for name, values in union.columns.items()}
+        return Candidates(replace(plain.triples.take(rows).with_scores(scores[rows]), further=further), (TOO_SMALL,))
     return Candidates.by_evidence(scored, graph, union.columns, f"{why}: {OWN_FACTS}")
