@@ -13,7 +13,6 @@ from actc.decide.case import Case
 from actc.decide.guarantee import (
     LIST,
     RoundPlan,
-    StartedRound,
     TargetPrecision,
     answers_needed,
     draws_to_pass,
@@ -29,6 +28,7 @@ from actc.session.oracle import ask_oracle
 from tests.synthetic import make_truth
 
 POOL, TRUTH, _ = make_truth(3000, 5)
+NINETY = TargetPrecision(0.9)
 
 
 def ask(seed: int, target: float, budget: int = 100) -> Case:
@@ -63,7 +63,7 @@ def test_draws_are_from_the_list_that_the_answers_before_them_make():
     case = ask(1, 0.7)
     assert sum(len(one.places) for one in case.rounds) == (case.annotations.selection == LIST).sum()
     for one in case.rounds:
-        mine = case.annotations.take((case.annotations.round == one.number) & (case.annotations.selection == LIST))
+        mine = case.annotations.take((case.annotations.round == one.plan.number) & (case.annotations.selection == LIST))
         assert (one.places < one.size).all()
         assert one.size == pytest.approx(1 / mine.inclusion_probability[0], abs=1)
 
@@ -114,8 +114,9 @@ def test_a_list_that_is_short_gets_the_draws_that_it_needs():
 
 
 def test_what_stands_beside_a_draw_is_read_back():
-    assert StartedRound.read(2, str(RoundPlan(85, 0.7)), 1 / 400) == StartedRound(2, RoundPlan(85, 0.7), 400)
-    assert StartedRound.read(1, "accepted", 0.1) is None
+    plan = RoundPlan(2, 85, 0.7, 400)
+    assert RoundPlan.read(2, plan.sampling_frame, 1 / 400) == plan
+    assert RoundPlan.read(1, "accepted", 0.1) is None
 
 
 def test_about_as_many_answers_as_are_said_to_be_needed_are_enough():
@@ -201,17 +202,17 @@ def test_errors_and_answers_of_the_rounds_add_up():
 
 def test_lists_are_nested_and_none_where_nothing_is_likely():
     p = np.linspace(1, 0, 1000)
-    sizes = nested_lists(p, 0.9, 100, 0.1)
+    sizes = nested_lists(p, NINETY, RoundPlan(1, 100, 1.0))
     assert (np.diff(sizes) > 0).all()
     assert p[: sizes[-1]].mean() >= 0.87
-    assert len(nested_lists(np.full(10, 0.2), 0.9, 100, 0.1)) == 0
+    assert len(nested_lists(np.full(10, 0.2), NINETY, RoundPlan(1, 100, 1.0))) == 0
 
 
 @pytest.mark.parametrize(("size", "draws"), [(300, 24), (2000, 22), (20_000, 22)])
 def test_a_small_budget_tests_one_list_that_passes_without_a_false_draw_and_is_no_longer_than_pays(size, draws):
     p = np.concatenate([np.full(size // 2, 0.97), np.linspace(0.97, 0.3, size // 2)])
     p = np.sort(p - 1e-9 * np.arange(len(p)))[::-1]
-    sizes = nested_lists(p, 0.9, draws, 0.1)
+    sizes = nested_lists(p, NINETY, RoundPlan(1, draws, 1.0))
     assert len(sizes) == 1
     assert largest_passing(sizes, np.arange(draws), np.ones(draws, dtype=bool), 0.9, 0.1) == sizes[0]
     assert 0.4 < sizes[0] / size < 0.8
@@ -219,7 +220,7 @@ def test_a_small_budget_tests_one_list_that_passes_without_a_false_draw_and_is_n
 
 def test_candidates_of_one_probability_are_in_the_same_lists():
     p = np.repeat([0.99, 0.95, 0.9, 0.85, 0.4], 50)
-    assert set(nested_lists(p, 0.9, 100, 0.1).tolist()) <= {50, 100, 150, 200, 250}
+    assert set(nested_lists(p, NINETY, RoundPlan(1, 100, 1.0)).tolist()) <= {50, 100, 150, 200, 250}
 
 
 def test_more_answers_are_needed_for_more_precision():

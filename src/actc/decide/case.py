@@ -25,11 +25,11 @@ from actc.decide.estimate import Estimates, estimate_share
 from actc.decide.guarantee import (
     LIST,
     MIN_ERROR,
-    TUNED,
+    OPEN_END,
     Guarantee,
     Ranking,
+    RoundPlan,
     SampledRound,
-    StartedRound,
     TargetPrecision,
     answers_needed,
     error_left,
@@ -120,7 +120,7 @@ class Case:
         What cannot be true together.
     facts : Triples, optional
         What the graph holds, for constraints that candidates and facts would violate together.
-    open_round : StartedRound, optional
+    open_round : RoundPlan, optional
         A round of draws that has begun, though none of them may be answered yet.
     other_answers : Answers
         People's answers about candidates that are not in the pool: they decide these, and teach nothing.
@@ -141,7 +141,7 @@ class Case:
     holdout: tuple[float, ...] = ()
     constraints: Constraints = field(default_factory=Constraints)
     facts: Triples | None = None
-    open_round: StartedRound | None = None
+    open_round: RoundPlan | None = None
     other_answers: Answers = field(default_factory=Answers)
     bases: dict[int, Case] = field(default_factory=dict)
 
@@ -168,24 +168,23 @@ class Case:
         drawn = (answers.selection == LIST) & answers.has_inclusion_probability
         for number in np.unique(answers.round[drawn]).astype(np.int64).tolist():
             mine = answers.take(drawn & (answers.round == number))
-            started = StartedRound.read(number, mine.sampling_frame[0], float(mine.inclusion_probability[0]))
-            rounds += [] if started is None else [self._open_round(started, mine)]
-        if self.open_round is not None and self.open_round.number not in {one.number for one in rounds}:
+            plan = RoundPlan.read(number, mine.sampling_frame[0], float(mine.inclusion_probability[0]))
+            rounds += [] if plan is None else [self._open_round(plan, mine)]
+        if self.open_round is not None and self.open_round.number not in {one.plan.number for one in rounds}:
             rounds.append(self._open_round(self.open_round, Annotations()))
         return rounds
 
-    def _open_round(self, started: StartedRound, mine: Annotations) -> SampledRound:
-        number = started.number
-        base = self.bases.get(number)
+    def _open_round(self, plan: RoundPlan, mine: Annotations) -> SampledRound:
+        base = self.bases.get(plan.number)
         if base is None:
-            earlier = self.annotations.take(self.annotations.round < number)
+            earlier = self.annotations.take(self.annotations.round < plan.number)
             base = replace(self, annotations=earlier, target=None, fitted=None, given_thresholds=None, open_round=None)
         ranking, places = base.ranking, np.full(len(self.pool), -1)
         inside = np.flatnonzero(ranking.pool_rows >= 0)
         places[ranking.pool_rows[inside]] = inside
         there = places[mine.rows] >= 0
-        size = ranking.size_of(started.listed)
-        return SampledRound(number, started.plan, base, ranking, size, places[mine.rows][there], mine.labels[there])
+        size = ranking.size_of(plan.listed)
+        return SampledRound(plan, base, ranking, size, places[mine.rows][there], mine.labels[there])
 
     @cached_property
     def ranking(self) -> Ranking:
@@ -240,7 +239,7 @@ class Case:
 
     def answers_needed(self, target: TargetPrecision) -> int | None:
         """Return about how many more answers a guarantee needs, by today's P(true); None where none is in sight."""
-        share = error_left(self.rounds) * (TUNED.open_end if self.rounds else 1.0)
+        share = error_left(self.rounds) * (OPEN_END if self.rounds else 1.0)
         return answers_needed(self.plain.ranking.p, target, share) if share > 0 else None
 
     def needed_answers(self) -> dict[str, int | None]:
@@ -270,7 +269,7 @@ class Case:
 
     def plus(self, answers: Annotations) -> Case:
         """Return the case with the answers to its next questions; no earlier round is fitted again."""
-        bases = {len(self.rounds) + 1: self.plain, **{one.number: one.base for one in self.rounds}}
+        bases = {len(self.rounds) + 1: self.plain, **{one.plan.number: one.base for one in self.rounds}}
         return replace(self, annotations=self.annotations.plus(answers), fitted=None, bases=bases)
 
     # Thresholds and probabilities
@@ -502,7 +501,7 @@ class Case:
         if kept is None or kept.round is None:
             return self.left_out_probabilities
         base: Case = kept.round.base
-        p, earlier = np.empty(len(answers)), answers.round < kept.round.number
+        p, earlier = np.empty(len(answers)), answers.round < kept.round.plan.number
         p[earlier] = base.left_out_probabilities
         p[~earlier] = base.rank_probabilities(self.pool)[answers.rows[~earlier]]
         return p

@@ -47,7 +47,7 @@ def guaranteed_precisions(case: Case) -> FloatArray:
     for precision in sorted({*PRECISIONS, own.precision}):
         target = TargetPrecision(precision, own.confidence)
         kept = case.guarantee_for(target)
-        passed = (kept.round and kept.round.number, kept.size)  # several precisions often pass with the same list
+        passed = (kept.round and kept.round.plan.number, kept.size)  # several precisions often pass with the same list
         if passed not in lists:
             lists[passed] = case.with_target(target).decide(case.candidates).accepted
         found[lists[passed]] = precision

@@ -35,52 +35,32 @@ LIST = "list"
 LIST_DRAW = "A random draw, to test the list of facts that would be accepted."
 MIN_ERROR = 1e-3
 """A round that may spend less of the error is not begun."""
+MOST_ANSWERS = 2000
+"""The most answers that anybody would give."""
+
+# Chosen by the mean recall on the pools of benchmarks/guarantee: TEACH from four values by leaving one pool out, 31
+# times the same; for the others no pool was left out.
+TEACH = 0.35
+"""Share of the answers that teach the method before anything is tested."""
+SPARE = 2
+"""So many answers fewer teach where no list can pass by today's P(true): facts are whole, so a short list needs a draw
+or two more than a long one."""
+BEYOND = 0.2
+"""The longest list ends where the mean of P(true) is ``1 - (1 + BEYOND) * (1 - target)``."""
+LISTS = 6
+"""How many nested lists."""
+SHORTEST = 0.5
+"""Size of the shortest list, as a share of the longest, where so few draws are enough."""
+FIRST_DRAWS, FIRST_ERROR = 1 / 3, 0.3
+"""Share of the draws and of the error in the first of two rounds."""
+TWO_ROUNDS = 2.0
+"""There are two rounds if the first has so many times the draws that pass without a false one."""
+OPEN_END = 0.7
+"""Share of the remaining error that a round takes where it is unknown how many answers there will be."""
+LIKELY = 0.8
+"""A number of answers is enough if a list passes with this probability."""
 PRIOR_ANSWERS = 1 / PRIOR_SD**2
 """How many answers P(true) is worth."""
-
-
-@dataclass(frozen=True)
-class Tuned:
-    """The numbers that were set by hand, by the mean recall on the pools of benchmarks/guarantee.
-
-    ``teach`` was chosen from four by leaving one pool out, 31 times the same; for the others no pool was left out.
-
-    Parameters
-    ----------
-    teach : float
-        Share of the answers that teach the method before anything is tested.
-    beyond : float
-        The longest list ends where the mean of P(true) is ``1 - (1 + beyond) * (1 - target)``.
-    shortest : float
-        Size of the shortest list, as a share of the longest, where so few draws are enough.
-    lists : int
-        How many nested lists.
-    first_draws, first_error : float
-        Share of the draws and of the error in the first of two rounds.
-    two_rounds : float
-        There are two rounds if the first has so many times the draws that pass without a false one.
-    open_end : float
-        Share of the remaining error that a round takes where it is unknown how many answers there will be.
-    likely : float
-        A number of answers is enough if a list passes with this probability.
-    spare : int
-        So many answers fewer teach where no list can pass by today's P(true): a short list needs a draw or two more
-        than a long one, because facts are whole.
-    """
-
-    teach: float = 0.35
-    beyond: float = 0.2
-    shortest: float = 0.5
-    lists: int = 6
-    first_draws: float = 1 / 3
-    first_error: float = 0.3
-    two_rounds: float = 2.0
-    open_end: float = 0.7
-    likely: float = 0.8
-    spare: int = 2
-
-
-TUNED = Tuned()
 
 
 @dataclass(frozen=True)
@@ -104,31 +84,41 @@ class TargetPrecision:
 
 @dataclass(frozen=True)
 class RoundPlan:
-    """Draws that test a list, and the share of the error that they may spend."""
+    """A round of draws from one list.
 
-    draws: int
-    share: float
-
-    def __str__(self) -> str:
-        """The sampling frame that is stored with each draw."""
-        return f"{self.draws} draws at {self.share:g}"
-
-
-@dataclass(frozen=True)
-class StartedRound:
-    """A round whose list is fixed: its number, its plan, and how many candidates of the pool are on the list."""
+    Parameters
+    ----------
+    number : int
+        The first round is 1.
+    draws : int
+        How many draws test the list.
+    share : float
+        The share of the error that they may spend.
+    listed : int
+        How many candidates of the pool are on the list; 0 while it is not fixed.
+    """
 
     number: int
-    plan: RoundPlan
-    listed: int
+    draws: int
+    share: float
+    listed: int = 0
+
+    @property
+    def sampling_frame(self) -> str:
+        """The text that is stored with each draw."""
+        return f"{self.draws} draws at {self.share:g}"
 
     @classmethod
-    def read(cls, number: int, sampling_frame: str, inclusion_probability: float) -> StartedRound | None:
+    def read(cls, number: int, sampling_frame: str, inclusion_probability: float) -> RoundPlan | None:
         """Read it from what is stored with a draw; None where that is something else."""
         match = re.fullmatch(r"(\d+) draws at ([0-9.e-]+)", sampling_frame)
         if match is None or not 0 < inclusion_probability <= 1:
             return None
-        return cls(number, RoundPlan(int(match[1]), min(float(match[2]), 1.0)), round(1 / inclusion_probability))
+        return cls(number, int(match[1]), min(float(match[2]), 1.0), round(1 / inclusion_probability))
+
+    def alpha(self, target: TargetPrecision) -> float:
+        """Return the probability of a wrong guarantee that the round may have."""
+        return self.share * target.error
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,8 +159,6 @@ class SampledRound:
 
     Parameters
     ----------
-    number : int
-        The first is 1.
     plan : RoundPlan
     base : Case
         The case as it was before the round: it fixed the list.
@@ -183,7 +171,6 @@ class SampledRound:
     labels : bool array of shape (n,)
     """
 
-    number: int
     plan: RoundPlan
     base: Any
     ranking: Ranking
@@ -198,10 +185,9 @@ class SampledRound:
 
     def test(self, target: TargetPrecision) -> Guarantee:
         """Return what the round guarantees."""
-        alpha = self.plan.share * target.error
         # None is longer than what was drawn from.
-        sizes = np.minimum(nested_lists(self.ranking.p, target.precision, self.plan.draws, alpha), self.size)
-        draws = (np.unique(sizes), self.places, self.labels, target.precision, alpha, self.open_draws)
+        sizes = np.unique(np.minimum(nested_lists(self.ranking.p, target, self.plan), self.size))
+        draws = (sizes, self.places, self.labels, target.precision, self.plan.alpha(target), self.open_draws)
         size = largest_passing(*draws) if len(sizes) else 0
         return Guarantee(target, size, float(self.ranking.p[size - 1]) if size else np.inf, self, is_settled(*draws))
 
@@ -236,21 +222,14 @@ class Guarantee:
 
 
 def plan_rounds(budget: int, target: TargetPrecision) -> tuple[int, list[RoundPlan]]:
-    """Return how many of the answers teach, and the rounds in which the others test.
-
-    Parameters
-    ----------
-    budget : int
-        Answers in all.
-    target : TargetPrecision
-    """
+    """Return how many of the answers teach, and the rounds in which the others test."""
     affordable = budget - draws_to_pass(0, target.precision, target.error)  # else no list could pass
-    teach = min(round(TUNED.teach * budget), max(affordable, 0))
+    teach = min(round(TEACH * budget), max(affordable, 0))
     draws = budget - teach
-    first = round(TUNED.first_draws * draws)
-    if first < TUNED.two_rounds * draws_to_pass(0, target.precision, TUNED.first_error * target.error):
-        return teach, [RoundPlan(draws, 1.0)]
-    return teach, [RoundPlan(first, TUNED.first_error), RoundPlan(draws - first, 1 - TUNED.first_error)]
+    first = RoundPlan(1, round(FIRST_DRAWS * draws), FIRST_ERROR)
+    if first.draws < TWO_ROUNDS * draws_to_pass(0, target.precision, first.alpha(target)):
+        return teach, [RoundPlan(1, draws, 1.0)]
+    return teach, [first, RoundPlan(2, draws - first.draws, 1 - FIRST_ERROR)]
 
 
 def draws_to_pass(false: int, precision: float, alpha: float) -> int:
@@ -261,38 +240,27 @@ def draws_to_pass(false: int, precision: float, alpha: float) -> int:
     return int(drawn[np.argmax(bdtr(false, drawn, 1 - precision) <= alpha)])
 
 
-def nested_lists(probabilities: FloatArray, precision: float, draws: int, alpha: float) -> IntArray:
-    """Return the sizes of the lists to test, ascending; none where no candidate is likely enough.
+def nested_lists(p: FloatArray, target: TargetPrecision, plan: RoundPlan) -> IntArray:
+    """Return the sizes of the lists that a round tests, ascending; none where no candidate is likely enough.
 
-    Candidates of one probability are in the same lists. The shortest list expects enough draws to pass with one false
-    one among them. Where no false draw can be afforded there is one list: that which is expected to bring most.
-
-    Parameters
-    ----------
-    probabilities : float array of shape (N,)
-        P(true) of the candidates that nobody judged, in descending order.
-    precision : float
-        The precision to guarantee.
-    draws : int
-        How many draws there will be from the longest list.
-    alpha : float
-        The error of the round.
+    ``p`` is the P(true) of the candidates that nobody judged, in descending order; candidates of one probability are in
+    the same lists. The shortest list expects enough draws to pass with one false one among them. Where no false draw
+    can be afforded there is one list: that which is expected to bring most.
     """
-    means = np.cumsum(probabilities) / np.arange(1, len(probabilities) + 1)
-    enough = np.flatnonzero(means >= 1 - (1 + TUNED.beyond) * (1 - precision))
-    if not len(enough) or draws < 1:
+    means = np.cumsum(p) / np.arange(1, len(p) + 1)
+    enough = np.flatnonzero(means >= 1 - (1 + BEYOND) * (1 - target.precision))
+    if not len(enough) or plan.draws < 1:
         return np.zeros(0, dtype=np.int64)
-    one_false = draws_to_pass(1, precision, alpha)
-    if draws < one_false:
-        sizes = _best_list(means, draws, precision, alpha)
+    one_false = draws_to_pass(1, target.precision, plan.alpha(target))
+    if plan.draws < one_false:
+        sizes = _best_list(means, target, plan)
     else:
-        shortest = np.clip(one_false / draws, TUNED.shortest, 0.9)
-        sizes = np.ceil((enough[-1] + 1) * np.linspace(shortest, 1, TUNED.lists)).astype(np.int64)
-    ties = np.searchsorted(-probabilities, -probabilities[sizes - 1], side="right")
-    return np.unique(ties.astype(np.int64))
+        shortest = np.clip(one_false / plan.draws, SHORTEST, 0.9)
+        sizes = np.ceil((enough[-1] + 1) * np.linspace(shortest, 1, LISTS)).astype(np.int64)
+    return np.unique(np.searchsorted(-p, -p[sizes - 1], side="right").astype(np.int64))
 
 
-def _best_list(means: FloatArray, draws: int, precision: float, alpha: float) -> IntArray:
+def _best_list(means: FloatArray, target: TargetPrecision, plan: RoundPlan) -> IntArray:
     """Return the size with the largest product of size and P(all draws are true); none if no list can pass.
 
     P(true) is worth ``PRIOR_ANSWERS`` answers. Facts are whole, so many a size needs a draw or two more than its
@@ -301,10 +269,11 @@ def _best_list(means: FloatArray, draws: int, precision: float, alpha: float) ->
     from scipy.special import gammaln
 
     true = np.maximum(PRIOR_ANSWERS * means, 1e-9)
-    best = int(np.argmax(np.log(np.arange(1, len(means) + 1)) + gammaln(true + draws) - gammaln(true))) + 1
+    gains = np.log(np.arange(1, len(means) + 1)) + gammaln(true + plan.draws) - gammaln(true)
+    best = int(np.argmax(gains)) + 1
     near = np.arange(best, best // 2, -1)[:1000]
-    passes = p_values(near, np.minimum(draws, near), np.zeros_like(near), precision) <= alpha
-    return near[passes][:1]
+    p = p_values(near, np.minimum(plan.draws, near), np.zeros_like(near), target.precision)
+    return near[p <= plan.alpha(target)][:1]
 
 
 def p_values(sizes: IntArray, drawn: IntArray, false: IntArray, precision: float) -> FloatArray:
@@ -365,35 +334,25 @@ def is_settled(
     return largest_passing(sizes, *best, precision, alpha) == 0
 
 
-def answers_needed(
-    probabilities: FloatArray, target: TargetPrecision, share: float = 1.0, most: int = 2000
-) -> int | None:
-    """Return about how many draws a guarantee needs, by today's P(true); None where ``most`` are not enough.
+def answers_needed(p: FloatArray, target: TargetPrecision, share: float = 1.0) -> int | None:
+    """Return about how many draws a guarantee needs, by today's P(true); None where ``MOST_ANSWERS`` are not enough.
 
     The shortest of the lists that would be tested decides whether anything is guaranteed: so many draws that it
-    passes with probability ``TUNED.likely`` if P(true) is right.
-
-    Parameters
-    ----------
-    probabilities : float array of shape (N,)
-        P(true) of the candidates that nobody judged, in descending order.
-    target : TargetPrecision
-    share : float
-        Share of the error that the round may spend.
-    most : int
-        The most answers that anybody would give.
+    passes with probability ``LIKELY`` if P(true) is right. ``p`` is that of the candidates that nobody judged, in
+    descending order, and ``share`` that of the error that the round may spend.
     """
     from scipy.special import bdtr
 
-    alpha = share * target.error
-    sizes = nested_lists(probabilities, target.precision, most, alpha)
+    plan = RoundPlan(1, MOST_ANSWERS, share)
+    sizes = nested_lists(p, target, plan)
     if not len(sizes):
         return None
     size, longest = int(sizes[0]), int(sizes[-1])
-    expected = float(probabilities[:size].mean())
-    false = 0
-    while (drawn := draws_to_pass(false, target.precision, alpha)) <= min(most * size // longest, size - 1):
-        if bdtr(false, drawn, 1 - expected) >= TUNED.likely:
+    expected, false = float(p[:size].mean()), 0
+    while (drawn := draws_to_pass(false, target.precision, plan.alpha(target))) <= min(
+        MOST_ANSWERS * size // longest, size - 1
+    ):
+        if bdtr(false, drawn, 1 - expected) >= LIKELY:
             return int(np.ceil(drawn * longest / size))
         false += 1
     return None
@@ -408,33 +367,34 @@ def split_random(answers: Annotations, pool: int, random: np.random.Generator) -
     """Return a plain random draw from a pool as answers of which half teach, and half test lists of the pool."""
     order = random.permutation(len(answers))
     teach, test = (answers.take(np.sort(part)) for part in np.array_split(order, 2))
-    plan = str(RoundPlan(len(test), 1.0))
-    return teach.plus(replace(test, selection=LIST, sampling_frame=plan, inclusion_probability=1 / pool, round=1.0))
+    return teach.plus(replace(test, **_provenance(RoundPlan(1, len(test), 1.0, pool))))
 
 
-def start_round(
-    number: int, plan: RoundPlan, ranking: Ranking, target: TargetPrecision, random: np.random.Generator
-) -> Picks:
+def start_round(plan: RoundPlan, ranking: Ranking, target: TargetPrecision, random: np.random.Generator) -> Picks:
     """Fix the list of a round and return its draws, no more than are of use; none where no list is likely to pass."""
-    alpha = plan.share * target.error
+    alpha = plan.alpha(target)
     if plan.draws < draws_to_pass(1, target.precision, alpha):  # every draw has to be true, and a few are left over
         fewest = min(draws_to_pass(0, target.precision, alpha), plan.draws)
-        counts = range(fewest, plan.draws)
-        useful = (draws for draws in counts if len(nested_lists(ranking.p, target.precision, draws, alpha)))
-        plan = replace(plan, draws=next(useful, plan.draws))
-    sizes = nested_lists(ranking.p, target.precision, plan.draws, alpha)
-    rows = ranking.listed(int(sizes.max(initial=0)))
-    plan = replace(plan, draws=min(plan.draws, len(rows)))
-    return _make_draws(random.permutation(rows)[: plan.draws], number, plan, len(rows))
+        fewer = (replace(plan, draws=draws) for draws in range(fewest, plan.draws))
+        plan = next((one for one in fewer if len(nested_lists(ranking.p, target, one))), plan)
+    rows = ranking.listed(int(nested_lists(ranking.p, target, plan).max(initial=0)))
+    plan = replace(plan, draws=min(plan.draws, len(rows)), listed=len(rows))
+    return Picks(random.permutation(rows)[: plan.draws], LIST_DRAW, **_provenance(plan))
 
 
 def draw_more(drawn: SampledRound, waiting: IntArray, count: int, random: np.random.Generator) -> Picks:
     """Return more draws of a round, none of what was drawn and of what waits for an answer."""
     rows = drawn.ranking.listed(drawn.size)
     rest = np.setdiff1d(rows, np.append(waiting, drawn.ranking.pool_rows[drawn.places]))
-    return _make_draws(random.permutation(rest)[:count], drawn.number, drawn.plan, len(rows))
+    plan = replace(drawn.plan, listed=len(rows))
+    return Picks(random.permutation(rest)[:count], LIST_DRAW, **_provenance(plan))
 
 
-def _make_draws(rows: IntArray, number: int, plan: RoundPlan, listed: int) -> Picks:
-    frame = {"sampling_frame": str(plan), "inclusion_probability": 1 / max(listed, 1)}
-    return Picks(rows, LIST_DRAW, selection=LIST, round=number, **frame)
+def _provenance(plan: RoundPlan) -> dict[str, Any]:
+    """Return what is stored with each draw of a round."""
+    return {
+        "selection": LIST,
+        "sampling_frame": plan.sampling_frame,
+        "inclusion_probability": 1 / max(plan.listed, 1),
+        "round": float(plan.number),
+    }

@@ -11,7 +11,8 @@ from actc.data.triples import IntArray
 from actc.decide.case import Case
 from actc.decide.guarantee import (
     MIN_ERROR,
-    TUNED,
+    OPEN_END,
+    SPARE,
     RoundPlan,
     TargetPrecision,
     draw_more,
@@ -53,8 +54,7 @@ def pick_next(
     given, rounds = len(case.annotations) - earlier, case.rounds
     teach, planned = (FIRST, []) if budget is None else plan_rounds(budget, target)
     if planned and not rounds:
-        alpha, p = planned[0].share * target.error, case.plain.ranking.p
-        teach -= 0 if len(nested_lists(p, target.precision, planned[0].draws, alpha)) else TUNED.spare
+        teach -= 0 if len(nested_lists(case.plain.ranking.p, target, planned[0])) else SPARE
     if not rounds and given + len(waiting) < teach:
         return _teach(case, min(count, teach - given - len(waiting)), random, waiting)
     settled = [one.test(target).settled for one in rounds]
@@ -64,26 +64,27 @@ def pick_next(
         return draw_more(rounds[-1], waiting, min(count, max(rounds[-1].open_draws - len(waiting), 0)), random)
     number, left = len(rounds) + 1, error_left(rounds)
     if final and budget is not None:
-        plan = planned[number - 1] if number < len(planned) else RoundPlan(budget - given, left)
+        plan = planned[number - 1] if number < len(planned) else RoundPlan(number, budget - given, left)
     else:
-        plan = _plan_open_round(case, target, left, None if budget is None else budget - given)
-    if plan.share * target.error < MIN_ERROR:
+        plan = _plan_open_round(case, target, None if budget is None else budget - given)
+    if plan.alpha(target) < MIN_ERROR:
         return _teach(case, count, random, waiting)
-    picks = start_round(number, plan, case.plain.ranking, target, random)
+    picks = start_round(plan, case.plain.ranking, target, random)
     return picks.take(np.arange(min(count, len(picks)))) if len(picks) else _teach(case, count, random, waiting)
 
 
-def _plan_open_round(case: Case, target: TargetPrecision, left: float, rest: int | None) -> RoundPlan:
+def _plan_open_round(case: Case, target: TargetPrecision, rest: int | None) -> RoundPlan:
     """Return a round with about as many draws as are needed, at most the rest of the budget."""
 
     def fewest(share: float) -> int:
         return draws_to_pass(1, target.precision, max(share * target.error, MIN_ERROR))
 
-    share = TUNED.open_end * left
+    left = error_left(case.rounds)
+    share = OPEN_END * left
     if rest is not None and rest < fewest(share):
         share = left  # there is no later round
     needed = case.answers_needed(target) or 2 * fewest(share)
-    return RoundPlan(needed if rest is None else min(needed, max(rest, 1)), share)
+    return RoundPlan(len(case.rounds) + 1, needed if rest is None else min(needed, max(rest, 1)), share)
 
 
 def _teach(case: Case, count: int, random: np.random.Generator, waiting: IntArray) -> Picks:
@@ -99,8 +100,8 @@ def pick_draws(case: Case, target: TargetPrecision, count: int, random: np.rando
     rounds = case.rounds
     if rounds and not rounds[-1].test(target).settled:
         return draw_more(rounds[-1], NONE, min(count, rounds[-1].open_draws), random)
-    share = error_left(rounds) * TUNED.open_end
-    picks = start_round(len(rounds) + 1, RoundPlan(count, share), case.plain.ranking, target, random)
+    plan = RoundPlan(len(rounds) + 1, count, error_left(rounds) * OPEN_END)
+    picks = start_round(plan, case.plain.ranking, target, random)
     if not len(picks):
         raise OptionError(
             f"No list of candidates is likely enough to have a precision of {target.precision:g}; pick some without "

@@ -18,7 +18,7 @@ from actc.data.answers import Picks
 from actc.data.text_files import in_json
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.decide.case import Case
-from actc.decide.guarantee import StartedRound
+from actc.decide.guarantee import RoundPlan
 from actc.decide.pick import pick_next
 from actc.session.cases import Part, empty_case, parts_of, with_answers
 from actc.session.lease_queue import PLACES, TASK, Task
@@ -107,7 +107,7 @@ class Planner:
         picks = replace(picks, rows=picks.rows + part.rows.start)
         return picks, len(busy) + np.arange(len(picks)), p, refit
 
-    def _begun(self, part: Part) -> StartedRound | None:
+    def _begun(self, part: Part) -> RoundPlan | None:
         """Return the last round of draws that has begun in a part of the pool."""
         draw = "SELECT triple, round, sampling_frame, inclusion_probability, selection FROM"
         rows = self.session.store.rows(
@@ -115,7 +115,7 @@ class Planner:
             "WHERE selection = 'list' AND triple >= ? AND triple < ? ORDER BY round DESC LIMIT 1",
             (part.rows.start, part.rows.stop),
         )
-        return next((StartedRound.read(*row) for row in rows), None)
+        return next((RoundPlan.read(*row) for row in rows), None)
 
     def _given_out(self) -> IntArray:
         """Return the triples that people judged or have leased."""
