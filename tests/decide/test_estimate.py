@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actc.decide.estimate import Estimates, SetShare, estimate_share
+from actc.decide.estimate import Estimates, estimate_correction
 
 NOTHING = np.zeros(0)
 
 
-def estimates(p, accepted, judged=None, shares=None, relations=None) -> Estimates:
+def estimates(p, accepted, judged=None, corrections=None, relations=None) -> Estimates:
     """Return the estimates of some candidates, by P(true) alone unless something else is given."""
     judged = np.full(len(p), -1) if judged is None else judged
     mine = [p[accepted & (judged < 0)], p[~accepted & (judged < 0)]]
-    shares = shares or tuple(estimate_share(one, NOTHING, NOTHING) for one in mine)
+    corrections = corrections or tuple(estimate_correction(one, NOTHING, NOTHING) for one in mine)
     relations = np.zeros(len(p), dtype=int) if relations is None else relations
-    return Estimates(relations, p, accepted, judged, shares, np.zeros(relations.max() + 1, dtype=int))
+    return Estimates(relations, p, accepted, judged, corrections, np.zeros(relations.max() + 1, dtype=int))
 
 
 def test_without_answers_the_precision_is_the_mean_probability_and_wide():
@@ -32,9 +32,8 @@ def test_the_difference_estimator_is_right_whatever_the_probabilities_are():
     held, p = 0, np.full(5000, 0.6)  # far too low
     for _ in range(200):
         drawn = random.permutation(5000)[:100]
-        share = estimate_share(p, truth[drawn] - p[drawn], np.full(100, 5000.0))
-        low, high = share.mean - 1.7 * share.scale, share.mean + 1.7 * share.scale
-        held += low <= truth.mean() <= high
+        middle, scale, _ = estimate_correction(p, truth[drawn] - p[drawn], np.full(100, 5000.0))
+        held += abs(0.6 + middle - truth.mean()) <= 1.7 * scale
     assert held >= 170
 
 
@@ -45,19 +44,17 @@ def test_each_answer_narrows_the_interval_on_the_mean():
         truth = random.random(1000) < 0.85
         p = np.full(1000, 0.85)
         for count in range(30):
-            widths[count] += estimate_share(p, truth[:count] - p[:count], np.full(count, 1000.0)).scale
+            widths[count] += estimate_correction(p, truth[:count] - p[:count], np.full(count, 1000.0))[1]
     assert (np.diff(widths) < 0).all()
 
 
 def test_a_holdout_and_answers_are_combined_by_their_precision():
     p = np.full(1000, 0.8)
-    alone = estimate_share(p, NOTHING, NOTHING, (0.1, 0.05))
-    assert (alone.mean, alone.scale) == pytest.approx((0.9, 0.05))
-    one = estimate_share(p, np.array([0.2]), np.array([1000.0]), (0.1, 0.05))
-    assert one.scale <= alone.scale
-    assert one.mean == pytest.approx(0.9, abs=0.01)
-    many = estimate_share(p, np.full(400, 0.2), np.full(400, 1000.0), (0.1, 0.05))
-    assert many.mean > 0.97
+    alone, one, many = (estimate_correction(p, np.full(n, 0.2), np.full(n, 1000.0), (0.1, 0.05)) for n in (0, 1, 400))
+    assert alone[:2] == pytest.approx((0.1, 0.05))
+    assert one[1] <= alone[1]
+    assert one[0] == pytest.approx(0.1, abs=0.01)
+    assert many[0] > 0.17
 
 
 def test_precision_recall_and_the_share_of_true_candidates_fit_each_other():
@@ -65,8 +62,8 @@ def test_precision_recall_and_the_share_of_true_candidates_fit_each_other():
     p = random.random(2000)
     accepted, judged = p >= 0.6, np.where(random.random(2000) < 0.05, random.random(2000) < p, -1).astype(int)
     accepted = np.where(judged >= 0, judged == 1, accepted)
-    shares = (SetShare(0.9, 0.03, 40, p[accepted & (judged < 0)].mean()), SetShare(0.2, 0.05, 20, 0.3))
-    found = {name: share.middle for name, share in estimates(p, accepted, judged, shares).overall.items()}
+    corrections = ((0.9 - p[accepted & (judged < 0)].mean(), 0.03, 40), (-0.1, 0.05, 20))
+    found = {name: share.middle for name, share in estimates(p, accepted, judged, corrections).overall.items()}
     true = found["true_share"] * 2000
     assert found["precision"] * accepted.sum() == pytest.approx(found["recall"] * true)
     precision, recall = found["precision"], found["recall"]
@@ -77,8 +74,8 @@ def test_the_precision_of_all_is_the_mean_of_its_relations():
     random = np.random.default_rng(3)
     p, relations = random.random(3000), random.integers(5, size=3000)
     accepted = p >= 0.5
-    shares = (SetShare(0.8, 0.03, 40, p[accepted].mean()), SetShare(0.2, 0.05, 20, p[~accepted].mean()))
-    found = estimates(p, accepted, shares=shares, relations=relations)
+    corrections = ((0.8 - p[accepted].mean(), 0.03, 40), (0.2 - p[~accepted].mean(), 0.05, 20))
+    found = estimates(p, accepted, corrections=corrections, relations=relations)
     shares = [found.of_relation(relation)["precision"] for relation in range(5)]
     mean = np.average([share.middle for share in shares], weights=np.bincount(relations[accepted]))
     assert mean == pytest.approx(found.overall["precision"].middle)

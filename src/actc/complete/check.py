@@ -24,8 +24,7 @@ from actc.data.text_files import write_json, write_text
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.decide.case import BY, Case
 from actc.decide.decision_table import DECISIONS, MAX_REASONS, guaranteed_precisions, write_decisions
-from actc.decide.estimate import Share
-from actc.decide.goal import WRONG_FACTS
+from actc.decide.estimate import WRONG_FACTS, Share
 from actc.decide.guarantee import TargetPrecision
 from actc.decide.report import describe_guarantee, describe_needed
 from actc.errors import OptionError, TableError

@@ -16,8 +16,7 @@ import numpy as np
 
 from actc.data.answers import Annotations
 from actc.data.triples import FloatArray, IntArray, ScoredTriples
-from actc.decide.estimate import Share
-from actc.decide.goal import MISSING_FACTS, Goal
+from actc.decide.estimate import MISSING_FACTS, Goal, Share
 from actc.errors import OptionError
 
 LARGE = 0.02

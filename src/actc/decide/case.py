@@ -21,7 +21,7 @@ from actc.data.curves import Curves, tabulate_curves
 from actc.data.numeric import cut_between
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples, as_vocabulary
 from actc.decide.conflicts import Conflicts, Resolution, match_conflicts, resolve_conflicts, weigh_facts
-from actc.decide.estimate import Estimates, estimate_share
+from actc.decide.estimate import Estimates, estimate_correction
 from actc.decide.guarantee import (
     LIST,
     MIN_ERROR,
@@ -486,14 +486,14 @@ class Case:
             inside &= listed
         accepted, rejected = ((judged < 0) & (decided.accepted == side) for side in (True, False))
         prior = self._holdout_prior(p[accepted])
-        shares = (
-            estimate_share(p[accepted], residuals[drawn & inside], weights[drawn & inside], prior),
-            estimate_share(p[rejected], residuals[drawn & outside], weights[drawn & outside]),
+        corrections = (
+            estimate_correction(p[accepted], residuals[drawn & inside], weights[drawn & inside], prior),
+            estimate_correction(p[rejected], residuals[drawn & outside], weights[drawn & outside]),
         )
         draws = answers.rows[answers.has_inclusion_probability]
         draws_in = np.bincount(candidates.relations[draws], minlength=len(candidates.relation_names))
         source = "answers" if drawn.any() else "model" if prior is None else "holdout"
-        return Estimates(candidates.relations, p, decided.accepted, judged, shares, draws_in, source)
+        return Estimates(candidates.relations, p, decided.accepted, judged, corrections, draws_in, source)
 
     def _predict_answers(self) -> FloatArray:
         """Return P(true) of each answered triple without its answer, shape (l,)."""
@@ -528,7 +528,7 @@ class Case:
         if not self.holdout:
             return None
         if self.target is not None and self.plain.estimates is not None:
-            expected = self.plain.estimates.shares[0].expected
-        else:
-            expected = float(accepted.mean()) if len(accepted) else 0.5
+            plain = self.plain.estimates
+            accepted = plain.p[plain.accepted & (plain.judged < 0)]
+        expected = float(accepted.mean()) if len(accepted) else 0.5
         return float(np.mean(self.holdout)) - expected, float(np.std(self.holdout))

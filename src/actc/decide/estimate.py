@@ -1,5 +1,7 @@
 """How good are the decisions? One estimate for every door: precision, recall, accuracy, and the share of true ones.
 
+Pages, reports and the terminal take their words from :class:`Goal`, so that none of them calls a wrong fact true.
+
 The share of true candidates in a set that nobody judged is the mean of P(true), corrected by the mean residual of the
 answers whose inclusion probability is known, each weighted by its inverse (the difference estimator). Before any answer
 P(true) is believed up to an error; belief and answers are combined by their precision, so every answer narrows the
@@ -22,7 +24,6 @@ nine answers. Chosen between .25 and .4 by coverage and width on 31 pools (inter
 MIN_VARIANCE = 0.04
 """Of p (1 - p): a share near 1 is not believed exactly either. As for a share of 0.96."""
 DRAWS = 2000
-QUANTITIES = ("precision", "recall", "accuracy", "f1", "true_share")
 
 
 @dataclass(frozen=True)
@@ -49,26 +50,58 @@ class Share:
 
 
 @dataclass(frozen=True)
-class SetShare:
-    """What is believed of the share of true candidates in a set: a Student t around ``mean``.
+class Goal:
+    """How to describe what is decided.
 
     Parameters
     ----------
-    mean, scale, degrees : float
-    expected : float
-        The mean of P(true) in the set; ``mean - expected`` is what holdout and answers correct.
+    things : str
+        What is decided about.
+    true : str
+        The property that is looked for.
+    accepted, rejected : str
+        What becomes of triples with that property, and of the others.
+    accept, reject : str
+        What is done with them.
+    accepted_facts : str
+        The accepted ones.
+    file : str
+        The name of the file with them.
     """
 
-    mean: float
-    scale: float
-    degrees: float
-    expected: float
+    things: str
+    true: str
+    accepted: str
+    rejected: str
+    accept: str
+    reject: str
+    accepted_facts: str
+    file: str
+
+    @property
+    def quantities(self) -> dict[str, tuple[str, str]]:
+        """The name of each quantity of a report, and what the share is of."""
+        return {
+            "precision": ("Precision", f"of the {self.accepted_facts} are {self.true}"),
+            "recall": ("Recall", f"of the {self.true} {self.things} are {self.accepted}"),
+            "accuracy": ("Accuracy", "of all decisions are right"),
+            "f1": ("F1", "harmonic mean of precision and recall"),
+            "true_share": (f"{self.true.capitalize()} {self.things}", f"of all {self.things} are {self.true}"),
+        }
 
 
-def estimate_share(
+MISSING_FACTS = Goal("candidates", "true", "accepted", "rejected", "accept", "reject", "accepted facts", "accepted.tsv")
+WRONG_FACTS = Goal("facts", "wrong", "taken out", "kept", "take out", "keep", "facts taken out", "taken-out.tsv")
+
+
+Correction = tuple[float, float, float]
+"""A Student t of what to add to the mean of P(true) in a set: its middle, its scale, its degrees of freedom."""
+
+
+def estimate_correction(
     p: FloatArray, residuals: FloatArray, weights: FloatArray, belief: tuple[float, float] | None = None
-) -> SetShare:
-    """Estimate the share of true candidates in a set.
+) -> Correction:
+    """Estimate by how much the share of true candidates in a set differs from the mean of P(true).
 
     Parameters
     ----------
@@ -77,13 +110,13 @@ def estimate_share(
     residuals, weights : float array of shape (n,)
         Of the answers on a random draw from the set: label minus P(true), and one over the inclusion probability.
     belief : pair of float, optional
-        What a holdout says of the correction: its mean and its standard deviation. By default P(true) is believed.
+        Mean and standard deviation of the correction by a holdout. By default P(true) is believed.
     """
     expected = float(p.mean()) if len(p) else 0.5
     bernoulli = max(expected * (1 - expected), MIN_VARIANCE)
     shift, spread = belief if belief is not None else (0.0, PRIOR_SD * bernoulli**0.5)
     if not len(residuals):
-        return SetShare(expected + shift, spread, np.inf, expected)
+        return shift, spread, np.inf
     count = float(weights.sum() ** 2 / (weights**2).sum())  # equally weighted answers that these are worth (Kish)
     share = weights / weights.sum()
     mean = float(share @ residuals)
@@ -95,7 +128,7 @@ def estimate_share(
     weight = spread**2 / (spread**2 + error)
     # The belief counts for the degrees of freedom in proportion to its weight: it is no estimate.
     degrees = (count + 1) / max(weight, 0.05)
-    return SetShare(expected + shift + weight * (mean - shift), spread * (1 - weight) ** 0.5, degrees, expected)
+    return shift + weight * (mean - shift), spread * (1 - weight) ** 0.5, degrees
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +145,7 @@ class Estimates:
         What is decided.
     judged : int array of shape (N,)
         1 and 0 where a person's answer decides, -1 elsewhere.
-    shares : pair of SetShare
+    corrections : pair of Correction
         Of the accepted and of the rejected candidates that nobody judged.
     draws_in : int array of shape (R,)
         Random draws among the answers, by relation.
@@ -124,13 +157,13 @@ class Estimates:
     p: FloatArray
     accepted: BoolArray
     judged: IntArray
-    shares: tuple[SetShare, SetShare]
+    corrections: tuple[Correction, Correction]
     draws_in: IntArray
     source: str = "model"
 
     @cached_property
     def overall(self) -> dict[str, Share | None]:
-        """Each of ``QUANTITIES`` of all candidates; None where it is undefined."""
+        """Each of :attr:`Goal.quantities` of all candidates; None where it is undefined."""
         counts, sums, people = self._counts
         return _measure(counts.sum(axis=1), sums.sum(axis=1), people.sum(axis=1), self._corrections, np.zeros((2, 1)))
 
@@ -156,14 +189,11 @@ class Estimates:
 
     @cached_property
     def _corrections(self) -> FloatArray:
-        """Draws of what to add to the mean of P(true), of accepted and of rejected ones: (2, 1 + DRAWS).
-
-        The first column has the correction itself.
-        """
+        """Draws of both corrections, shape (2, 1 + DRAWS); their middles come first."""
         random = np.random.default_rng(0)
-        drawn = np.stack([random.standard_t(min(one.degrees, 1e6), DRAWS) for one in self.shares])
-        shifts, scales = np.array([(one.mean - one.expected, one.scale) for one in self.shares]).T
-        return np.asarray(shifts[:, None] + scales[:, None] * _with_middle(drawn))
+        drawn = np.stack([random.standard_t(min(degrees, 1e6), DRAWS) for *_, degrees in self.corrections])
+        middles, scales, _ = np.array(self.corrections).T
+        return np.asarray(middles[:, None] + scales[:, None] * _with_middle(drawn))
 
 
 def _measure(

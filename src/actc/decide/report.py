@@ -18,8 +18,7 @@ from actc.data.text_files import in_json, write_text
 from actc.data.triples import as_vocabulary
 from actc.decide.case import ORACLE, PEOPLE, Case
 from actc.decide.decision_table import count_excluded, describe_excluded
-from actc.decide.estimate import Share
-from actc.decide.goal import MISSING_FACTS, Goal
+from actc.decide.estimate import MISSING_FACTS, Goal, Share
 from actc.errors import OptionError
 
 QUESTIONS = 10

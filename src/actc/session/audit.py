@@ -20,7 +20,7 @@ from actc.data.deliver import write_folder
 from actc.data.files import LOG, read_scored, write_scored
 from actc.data.triples import ScoredTriples
 from actc.decide.audit import Audit, StoppingRule, assess, describe_audit, draw_next, stratify
-from actc.decide.goal import WRONG_FACTS
+from actc.decide.estimate import WRONG_FACTS
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
 from actc.session.cases import invert_labels, open_case, words_of

@@ -19,7 +19,7 @@ from actc.data.files import read_scored
 from actc.data.triples import ScoredTriples
 from actc.decide.calibrate import as_found, read_case
 from actc.decide.case import Case
-from actc.decide.goal import MISSING_FACTS, WRONG_FACTS, Goal
+from actc.decide.estimate import MISSING_FACTS, WRONG_FACTS, Goal
 from actc.decide.guarantee import TargetPrecision
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph

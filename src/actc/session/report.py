@@ -16,7 +16,7 @@ from actc.data.deliver import check_writable
 from actc.data.text_files import in_json, write_json
 from actc.data.triples import ScoredTriples
 from actc.decide.case import Case
-from actc.decide.goal import MISSING_FACTS, Goal
+from actc.decide.estimate import MISSING_FACTS, Goal
 from actc.decide.report import PageContext, Report, make_report, write_page
 from actc.session.agreement import Reliability, measure_reliability
 from actc.session.cards import plain, sentence

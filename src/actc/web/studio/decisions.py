@@ -16,7 +16,7 @@ from actc.complete.earlier import store_answer
 from actc.data.begun import version_of
 from actc.data.database import quote
 from actc.decide.decision_table import DECISIONS, PRECISIONS
-from actc.decide.goal import MISSING_FACTS, WRONG_FACTS
+from actc.decide.estimate import MISSING_FACTS, WRONG_FACTS
 from actc.errors import SessionError
 from actc.session import OWNER, Session
 from actc.session.cards import plain, sentence

@@ -12,8 +12,7 @@ from typing import Any
 from actc.data.begun import BEGUN
 from actc.data.text_files import load_json
 from actc.decide.audit import answers_for
-from actc.decide.estimate import Share
-from actc.decide.goal import MISSING_FACTS, WRONG_FACTS
+from actc.decide.estimate import MISSING_FACTS, WRONG_FACTS, Share
 from actc.errors import ActcError
 from actc.session import Session
 from actc.session.status import count_labels
