@@ -28,7 +28,7 @@ from actc.data.files import read_scored, write_scored, write_triples
 from actc.data.triples import ScoredTriples
 from actc.decide.calibrate import describe_calibration
 from actc.decide.case import FOLDS, Case
-from actc.decide.decision_table import DECISIONS, PRECISIONS, excluded_columns
+from actc.decide.decision_table import DECISIONS, PRECISIONS
 from actc.decide.estimate import Share
 from actc.decide.guarantee import TargetPrecision
 from actc.errors import OptionError
@@ -135,7 +135,8 @@ def test_rivals_are_decided_alike_by_every_door(rivals, tmp_path):
     accepted = check_doors(rivals, tmp_path)
     for door, rows in accepted.items():
         assert rows == accepted["export"], door
-    held = excluded_columns(open_case(rivals).case)["against"]
+    case = open_case(rivals).case
+    held = case.decisions.excluded_columns(case.facts)["against"]
     assert set(held) - {""} == {"fact", "rival"}
     told = json.loads((tmp_path / "session.json").read_text())["constraints"]
     assert told == json.loads((tmp_path / "thresholds.json").read_text())["constraints"]

@@ -127,7 +127,7 @@ def test_the_page_says_names_what_trust_means_and_what_to_run_next(report, tmp_p
     page = (tmp_path / "report.html").read_text()
     assert f"name of {report.relations[0].relation}" in page
     first = report.ask_next[0]
-    assert " ~ ".join((first.head, first.relation, first.tail)) in page
+    assert " ~ ".join(first[name] for name in ("head", "relation", "tail")) in page
     assert "Above 50%: yes" in page
     assert "actc annotate &#39;a b&#39;" in page
 
@@ -142,7 +142,7 @@ def test_five_hundred_relations_are_folded_after_the_largest(report, tmp_path):
 
 def test_questions_are_new_ones(case, report):
     judged = {case.pool.triple(row) for row in case.annotations.rows.tolist()}
-    asked = [(one.head, one.relation, one.tail) for one in report.ask_next]
+    asked = [(one["head"], one["relation"], one["tail"]) for one in report.ask_next]
     assert len(asked) == 10
     assert judged.isdisjoint(asked)
 
@@ -198,7 +198,7 @@ def test_thresholds_that_name_no_source_are_refused(files):
 
 
 def test_questions_are_the_most_uncertain_candidates(case):
-    doubt = [abs(one.probability - 0.5) for one in select_questions(case, 5)]
+    doubt = [abs(one["probability"] - 0.5) for one in select_questions(case, 5)]
     unjudged = np.setdiff1d(np.arange(len(case.pool)), case.annotations.rows)
     assert doubt == np.sort(np.abs(case.decisions.probability[unjudged] - 0.5))[:5].tolist()
 

@@ -22,8 +22,8 @@ from actc.data.files import read_listed, write_triples
 from actc.data.pages import render
 from actc.data.text_files import write_json, write_text
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
-from actc.decide.case import BY, Case
-from actc.decide.decision_table import DECISIONS, MAX_REASONS, guaranteed_precisions, write_decisions
+from actc.decide.case import Case
+from actc.decide.decision_table import BY, DECISIONS, MAX_REASONS, write_decisions
 from actc.decide.estimate import WRONG_FACTS, Share
 from actc.decide.guarantee import TargetPrecision
 from actc.decide.report import describe_guarantee, describe_needed
@@ -265,7 +265,7 @@ def write_check_decisions(path: Path, checked: CheckedFacts) -> Path:
     columns: dict[str, Any] = {**facts.columns(), "score": facts.scores, "removed": checked.removed}
     columns |= {"probability": checked.wrong, "by": checked.by}
     if case is not None:
-        columns["guaranteed"] = guaranteed_precisions(replace(case, candidates=facts))
+        columns["guaranteed"] = replace(case, candidates=facts).guaranteed_precisions()
     assert checked.doubtful.reasons is not None
     columns["reasons"] = checked.doubtful.reasons.column(checked.order[:MAX_REASONS], len(facts))
     path.parent.mkdir(exist_ok=True)

@@ -24,17 +24,16 @@ from actc.data.files import write_triples
 from actc.data.text_files import write_json, write_text
 from actc.data.triples import IntArray, Triples, encode_columns
 from actc.decide.calibrate import describe_calibration, write_sources
-from actc.decide.case import BY, ORACLE, Case
+from actc.decide.case import Case
 from actc.decide.decision_table import (
+    BY,
     DECISIONS,
-    count_excluded,
-    decision_columns,
-    excluded_columns,
+    ORACLE,
     rows_to_explain,
     write_decisions,
 )
 from actc.decide.estimate import Share
-from actc.decide.report import describe_guarantee, describe_needed, make_report, write_page
+from actc.decide.report import count_excluded, describe_guarantee, describe_needed, make_report, write_page
 from actc.evidence.reasons import Reasons
 from actc.graph.formats import FORMATS, find_ending, find_format, write_graph
 from actc.graph.graph import Graph
@@ -125,7 +124,7 @@ def write_completion(
     write_graph(files[0], Graph.of(graph.union(accepted.followed_by(called.triples))), base=config.base, extras=extras)
     _write_list(files[1], case, candidates, rows, True, called)
     describe_calibration(case, _write_sources(folder, opened)).write(files[2])
-    decided = decision_columns(case)
+    decided = case.decision_columns()
     if config.candidates is not None:
         decided |= candidates.triples.further
         rejected = np.flatnonzero(~case.decisions.accepted & ~graph.contains(case.candidates))
@@ -140,7 +139,7 @@ def write_completion(
     files.append(write_decisions(folder / DECISIONS, decided, None if case.target is None else case.target.precision))
     if len(case.constraints):
         files.append(folder / "excluded.tsv")
-        write_triples(files[-1], excluded_columns(case))
+        write_triples(files[-1], case.decisions.excluded_columns(case.facts))
     return files
 
 
@@ -202,7 +201,7 @@ def write_next_page(
     commands = (audit,) if passed and len(case.annotations) else go_on
     words = replace(name_things(opened.session, commands), wrong=wrong)
     if reasons is not None:
-        questions = [(one.head, one.relation, one.tail) for one in report.ask_next]
+        questions = [(one["head"], one["relation"], one["tail"]) for one in report.ask_next]
         shown = surest_and_least(case, MOST_SHOWN)
         rows = case.candidates.rows_of(encode_columns(*zip(*questions, strict=True))) if questions else shown[:0]
         both = np.concatenate([rows, shown])

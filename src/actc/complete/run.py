@@ -40,10 +40,11 @@ from actc.data.begun import Begun, alone_in, fingerprint
 from actc.data.constraints import Constraints
 from actc.data.files import read_listed, write_triples
 from actc.data.triples import BoolArray, IntArray, ScoredTriples, Triples, encode_columns
-from actc.decide.case import ORACLE, Case
+from actc.decide.case import Case
 from actc.decide.classes import relation_mask
-from actc.decide.decision_table import DECISIONS, count_excluded, describe_excluded
+from actc.decide.decision_table import DECISIONS, ORACLE
 from actc.decide.find_constraints import constraints_from
+from actc.decide.report import count_excluded, describe_excluded
 from actc.errors import FileError, OptionError
 from actc.graph.formats import as_table, read_graph
 from actc.graph.graph import Graph

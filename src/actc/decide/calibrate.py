@@ -14,7 +14,8 @@ from actc.data.calibration import Calibration, Counts, Sources
 from actc.data.constraints import Constraints
 from actc.data.files import read_sample, read_scored, write_scored
 from actc.data.triples import ScoredTriples
-from actc.decide.case import PEOPLE, Case
+from actc.decide.case import Case
+from actc.decide.decision_table import PEOPLE
 from actc.decide.guarantee import TargetPrecision, split_random
 from actc.errors import FileError, OptionError, TableError, check_choice
 from actc.graph.formats import read_graph

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from actc.data.answers import Annotations, Answers
 from actc.data.calibration import GuaranteedPrecision
@@ -20,7 +19,8 @@ from actc.data.constraints import Constraints
 from actc.data.curves import Curves, tabulate_curves
 from actc.data.numeric import cut_between
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples, as_vocabulary
-from actc.decide.conflicts import Conflicts, Resolution, match_conflicts, resolve_conflicts, weigh_facts
+from actc.decide.conflicts import Conflicts, match_conflicts, resolve_conflicts, weigh_facts
+from actc.decide.decision_table import CONSTRAINT, ORACLE, PRECISIONS, Decisions
 from actc.decide.estimate import Estimates, estimate_correction
 from actc.decide.guarantee import (
     LIST,
@@ -38,58 +38,10 @@ from actc.decide.judges import JudgeAdjustedFit
 from actc.errors import OptionError
 from actc.methods.named import Fit, Method, named_method, thresholds_of
 
-ORACLE = "oracle"
-"""Who answered, where a file played the person."""
-PEOPLE = ("person", ORACLE)
-"""Whose answers decide before all others."""
-BY = (*PEOPLE, "judges", "method")
-"""Who may have accepted a triple."""
-CONSTRAINT = "constraint"
-"""Who decided, where a triple would have been accepted by itself."""
 REPORTED = (0.9, 0.95)
 """Precisions of which a report has the number of answers that a guarantee needs."""
 FOLDS = 5
 """Parts of the answers; each part is predicted by a fit on the others."""
-
-
-@dataclass(frozen=True, eq=False)
-class Decisions:
-    """What becomes of triples.
-
-    Parameters
-    ----------
-    triples : ScoredTriples
-    accepted : bool array of shape (N,)
-    probability : float array of shape (N,), or None
-        P(true): 0 or 1 where a person answered; None where the method has none.
-    by : object array of shape (N,)
-        Who decided: ``person``, ``oracle``, ``judges`` (where they changed the method's decision), ``method``, or
-        ``constraint`` where it would have been accepted by itself.
-    p_unjudged : float array of shape (N,), or None
-        P(true) without people's answers and constraints.
-    resolution : Resolution, optional
-        What constraints excluded, where there are any.
-    """
-
-    triples: ScoredTriples
-    accepted: BoolArray
-    probability: FloatArray | None
-    by: NDArray[np.object_]
-    p_unjudged: FloatArray | None
-    resolution: Resolution | None = None
-
-    @property
-    def excluded(self) -> IntArray:
-        """The rows that constraints excluded."""
-        return np.flatnonzero(self.by == CONSTRAINT)
-
-    def columns(self, accepted_only: bool = True) -> dict[str, NDArray[Any]]:
-        """Return head, relation, tail, score, accepted (of all), probability and by, as files and frames have them."""
-        rows = np.flatnonzero(self.accepted) if accepted_only else np.arange(len(self.triples))
-        more: dict[str, NDArray[Any]] = {} if accepted_only else {"accepted": self.accepted}
-        more |= {} if self.probability is None else {"probability": self.probability[rows]}
-        columns = {**self.triples.take(rows).columns(), "score": self.triples.scores[rows]}
-        return {**columns, **more, "by": self.by[rows]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,6 +224,19 @@ class Case:
         bases = {len(self.rounds) + 1: self.plain, **{one.plan.number: one.base for one in self.rounds}}
         return replace(self, annotations=self.annotations.plus(answers), fitted=None, bases=bases)
 
+    def guaranteed_precisions(self) -> FloatArray:
+        """Return the highest precision under whose guarantee each candidate is accepted, (N,); NaN under none."""
+        own = self.target or TargetPrecision(PRECISIONS[0])
+        highest, lists = np.full(len(self.candidates), np.nan), dict[Any, BoolArray]()
+        for precision in sorted({*PRECISIONS, own.precision}):
+            target = TargetPrecision(precision, own.confidence)
+            kept = self.guarantee_for(target)
+            passed = (kept.round and kept.round.plan.number, kept.size)  # several precisions often pass with one list
+            if passed not in lists:
+                lists[passed] = self.with_target(target).decisions.accepted
+            highest[lists[passed]] = precision
+        return highest
+
     # Thresholds and probabilities
 
     @cached_property
@@ -367,6 +332,19 @@ class Case:
     def decisions(self) -> Decisions:
         """The decisions on the candidates."""
         return self.decide(self.candidates)
+
+    def decision_columns(self) -> dict[str, Any]:
+        """Return the decisions on every candidate, and under which guarantees each would be accepted.
+
+        Beside the columns of :meth:`Decisions.columns`, where the method has probabilities: ``guaranteed``, the highest
+        of ``PRECISIONS`` (and of the target) under whose guarantee the candidate is accepted; and where there is a
+        target, ``without_guarantee``: whether the candidate would be accepted without one.
+        """
+        columns: dict[str, Any] = self.decisions.columns(accepted_only=False)
+        if self.decisions.probability is None:
+            return columns
+        columns["guaranteed"] = self.guaranteed_precisions()
+        return columns if self.target is None else {**columns, "without_guarantee": self.plain.decisions.accepted}
 
     def decide(self, triples: ScoredTriples) -> Decisions:
         """Decide on any triples; of those that cannot be true together at most one, the most probable, is accepted."""

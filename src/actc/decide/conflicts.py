@@ -204,6 +204,7 @@ class Resolution:
         P(true) given the constraints.
     contested : bool array of shape (N,)
         Which compete with another or contradict a fact.
+    constraints : Constraints
     rule : int array of shape (N,)
         The constraint that excluded a triple; -1 where none did.
     rival, fact : int array of shape (N,)
@@ -214,9 +215,14 @@ class Resolution:
     accepted: BoolArray
     probability: FloatArray
     contested: BoolArray
+    constraints: Constraints
     rule: IntArray
     rival: IntArray
     fact: IntArray
+
+    def of(self, row: int) -> tuple[Constraint, int, int]:
+        """Return the constraint that excluded a triple, and what it lost to: a fact's row and a rival's, or -1."""
+        return self.constraints.each[self.rule[row]], int(self.fact[row]), int(self.rival[row])
 
 
 def couple(conflicts: Conflicts, p: FloatArray, possible: BoolArray, true: BoolArray) -> FloatArray:
@@ -328,7 +334,7 @@ def resolve_conflicts(
         there = (mirrors == FACT) | ((mirrors >= 0) & accepted[np.maximum(mirrors, 0)])
         out = np.flatnonzero(~there & accepted[rows] & ~final[rows])
         if not len(out):
-            return Resolution(accepted, probability, contested, rule, rival, fact)
+            return Resolution(accepted, probability, contested, conflicts.constraints, rule, rival, fact)
         accepted[rows[out]] = False
         rule[rows[out]], rival[rows[out]] = rules[out], mirrors[out]
 

@@ -5,6 +5,7 @@ Templates make a page of it. JSON and the terminal have the same numbers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -16,13 +17,14 @@ from actc.data.frames import html_table
 from actc.data.pages import render
 from actc.data.text_files import in_json, write_text
 from actc.data.triples import as_vocabulary
-from actc.decide.case import ORACLE, PEOPLE, Case
-from actc.decide.decision_table import count_excluded, describe_excluded
+from actc.decide.case import Case
+from actc.decide.decision_table import ORACLE, PEOPLE
 from actc.decide.estimate import MISSING_FACTS, Goal, Share
 from actc.errors import OptionError
 
 QUESTIONS = 10
 MAX_HISTOGRAMS = 24
+MAX_NAMED = 3
 BINS = 28
 RESTS_ON = {
     "holdout": "Nobody has judged a triple. The precision of the {accepted} is estimated from a holdout of the graph; "
@@ -49,43 +51,6 @@ class RelationLine:
     over_half: str  # is more than half of what is accepted true: "yes", "uncertain" or "nothing accepted"
 
 
-@dataclass(frozen=True)
-class Question:
-    """A triple to judge next."""
-
-    head: str
-    relation: str
-    tail: str
-    score: float
-    probability: float
-
-
-@dataclass(frozen=True)
-class Histogram:
-    """The scores of one relation, its threshold and its answers; places go from 0 to 1.
-
-    Parameters
-    ----------
-    line : RelationLine
-    bars : list of (left, right, height, accepted)
-    low, high : float
-        The scores at 0 and 1.
-    threshold : float, optional
-        None where it is outside.
-    interval : pair of float, optional
-        Where the threshold may lie.
-    answers : list of (place, label)
-    """
-
-    line: RelationLine
-    bars: list[tuple[float, float, float, bool]]
-    low: float
-    high: float
-    threshold: float | None
-    interval: tuple[float, float] | None
-    answers: list[tuple[float, bool]]
-
-
 @dataclass(frozen=True, repr=False)
 class Report:
     """All numbers of a report.
@@ -109,9 +74,10 @@ class Report:
         About how many more answers a guarantee of each precision needs; None where none is in sight.
     quality : dict of str to Share
     relations : list of RelationLine
-    ask_next : list of Question
-    histograms : list of Histogram
-        Of the largest relations; not in JSON.
+    ask_next : list of dict
+        The triples to judge next: head, relation, tail, score, probability.
+    histograms : list of dict
+        The scores of the largest relations, as :func:`draw_scores` returns them; not in JSON.
     session, judges : tuple of str
         Sentences about the session and about what machine judges added, where there are any.
     goal : Goal
@@ -130,8 +96,8 @@ class Report:
     answers_needed: dict[str, int | None]
     quality: dict[str, Share | None]
     relations: list[RelationLine]
-    ask_next: list[Question]
-    histograms: list[Histogram] = field(repr=False)
+    ask_next: list[dict[str, Any]]
+    histograms: list[dict[str, Any]]
     session: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
     goal: Goal = MISSING_FACTS
@@ -163,7 +129,7 @@ class Report:
         """Return everything as plain values, for JSON."""
         hidden = {"histograms", "goal", "judges", "judged_by"}
         values = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in hidden}
-        values |= {name: [asdict(line) for line in values[name]] for name in ("relations", "ask_next")}
+        values["relations"] = [asdict(line) for line in self.relations]
         values["quality"] = {name: share and asdict(share) for name, share in self.quality.items()}
         return {"format": "actc-report", "format_version": 1, **in_json(values)}
 
@@ -188,9 +154,34 @@ def make_report(case: Case, goal: Goal = MISSING_FACTS) -> Report:
         quality=case.estimates.overall,
         relations=lines,
         ask_next=select_questions(case),
-        histograms=_histograms(case, lines[:MAX_HISTOGRAMS]),
+        histograms=[draw_scores(case, line) for line in lines[:MAX_HISTOGRAMS]],
         goal=goal,
     )
+
+
+def count_excluded(case: Case) -> dict[str, Any]:
+    """Count what constraints exclude: in all, against facts, and by each constraint, the most frequent first."""
+    rows, resolution = case.decisions.excluded, case.decisions.resolution
+    losses = [] if resolution is None else [resolution.of(row) for row in rows.tolist()]
+    return {
+        "excluded": len(rows),
+        "against_facts": sum(fact >= 0 for _, fact, _ in losses),
+        "violated_by_people": case.violated_by_people,
+        "by_constraint": dict(Counter(str(constraint) for constraint, _, _ in losses).most_common()),
+    }
+
+
+def describe_excluded(counts: dict[str, Any]) -> list[str]:
+    """Return in sentences what :func:`count_excluded` counted."""
+    named = list(counts["by_constraint"].items())
+    parts = [f"{count:,} by {rule}" for rule, count in named[:MAX_NAMED]]
+    parts += [f"{sum(count for _, count in named[MAX_NAMED:]):,} by others"] if len(named) > MAX_NAMED else []
+    facts = f"; {counts['against_facts']:,} contradict a fact" if counts["against_facts"] else ""
+    because = f" ({', '.join(parts)}{facts})" if named else ""
+    sentences = [f"Constraints exclude {counts['excluded']:,} candidates{because}."]
+    if violated := counts["violated_by_people"]:
+        sentences.append(f"People judged more triples true than a constraint allows in {violated:,} places; they stay.")
+    return sentences
 
 
 def describe_needed(needed: dict[str, int | None]) -> str:
@@ -199,11 +190,9 @@ def describe_needed(needed: dict[str, int | None]) -> str:
         return (
             "The random draws so far have spent the error of a guarantee; another one needs new draws, in a new folder."
         )
-    known = ", ".join(
-        f"about {count:,} for {100 * float(one):g}%" for one, count in needed.items() if count is not None
-    )
-    *others, last = [f"{100 * float(one):g}%" for one, count in needed.items() if count is None] or [""]
-    unknown = f"{', '.join(others)} or {last}" if others else last
+    counts = {f"{100 * float(precision):g}%": count for precision, count in needed.items()}
+    known = ", ".join(f"about {count:,} for {precision}" for precision, count in counts.items() if count is not None)
+    unknown = " or ".join(", ".join(name for name, count in counts.items() if count is None).rsplit(", ", 1))
     far = "is out of reach by today's probabilities"
     if not known:
         return f"A guaranteed precision of {unknown} {far}; more answers may change that."
@@ -244,42 +233,47 @@ def _relation_lines(case: Case) -> list[RelationLine]:
     return lines
 
 
-def select_questions(case: Case, count: int = QUESTIONS) -> list[Question]:
+def select_questions(case: Case, count: int = QUESTIONS) -> list[dict[str, Any]]:
     """Return the most uncertain candidates, those with a probability nearest to one half; none that was judged."""
-    probability = case.decisions.probability
-    assert probability is not None
+    p = case.decisions.probability
+    assert p is not None
     rows = np.flatnonzero(~np.isin(case.decisions.by, PEOPLE))
-    rows = rows[np.argsort(np.abs(probability[rows] - 0.5), kind="stable")][:count]
-    return [
-        Question(*case.candidates.triple(row), float(case.candidates.scores[row]), float(probability[row]))
-        for row in rows.tolist()
-    ]
+    rows = rows[np.argsort(np.abs(p[rows] - 0.5), kind="stable")][:count]
+    chosen = case.candidates.take(rows)
+    columns = {**chosen.plain().columns(), "score": chosen.scores, "probability": p[rows]}
+    lines = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, line, strict=True)) for line in lines]
 
 
-def _histograms(case: Case, lines: list[RelationLine]) -> list[Histogram]:
+def draw_scores(case: Case, line: RelationLine) -> dict[str, Any]:
+    """Return the histogram of a relation's scores, with its threshold and answers; places go from 0 to 1.
+
+    ``bars`` are (left, right, height, accepted), ``low`` and ``high`` the scores at 0 and 1, ``threshold`` a place or
+    None where it is outside, ``interval`` the places between which it may lie, ``answers`` (place, label).
+    """
     pool, annotations = case.candidates, case.answers_in(case.candidates)
     low, high = map(float, np.quantile(pool.scores, [0.002, 0.998]))
     low, high = (low, high) if high > low else (low - 1, high + 1)
-    places, made = np.clip((pool.scores - low) / (high - low), 0, 1), []
-    for line in lines:
-        mine = pool.relations == pool.relation_names.places[line.relation]
-        counts = np.histogram(places[mine], BINS, (0, 1))[0] / max(int(mine.sum()), 1)
-        counts = counts / max(counts.max(), 1e-9)
-        cut = (line.cut - low) / (high - low)
-        bars = []
-        for bar, height in enumerate(counts.tolist()):
-            left, right = bar / BINS, (bar + 1) / BINS
-            edge = float(np.clip(cut, left, right))
-            bars += [(left, edge, height, False)] if edge > left and height else []
-            bars += [(edge, right, height, True)] if right > edge and height else []
-        judged = mine[annotations.rows]
-        answers = list(zip(places[annotations.rows[judged]].tolist(), annotations.labels[judged].tolist(), strict=True))
-        bounds = None
-        if line.interval is not None:
-            first, last = (float(np.clip((bound - low) / (high - low), 0, 1)) for bound in line.interval)
-            bounds = first, last
-        made.append(Histogram(line, bars, low, high, cut if 0 <= cut <= 1 else None, bounds, answers))
-    return made
+    places = np.clip((pool.scores - low) / (high - low), 0, 1)
+    mine = pool.relations == pool.relation_names.places[line.relation]
+    counts, edges = np.histogram(places[mine], BINS, (0, 1))
+    cut = (line.cut - low) / (high - low)
+    split = np.unique(np.append(edges, np.clip(cut, 0, 1)))
+    middles = (split[1:] + split[:-1]) / 2
+    heights = (counts / max(counts.max(), 1))[np.minimum((middles * BINS).astype(np.int64), BINS - 1)]
+    bars = zip(split[:-1].tolist(), split[1:].tolist(), heights.tolist(), (middles >= cut).tolist(), strict=True)
+    judged = annotations.take(mine[annotations.rows])
+    return {
+        "line": line,
+        "bars": [bar for bar in bars if bar[2]],
+        "low": low,
+        "high": high,
+        "threshold": cut if 0 <= cut <= 1 else None,
+        "interval": None
+        if line.interval is None
+        else np.clip((np.array(line.interval) - low) / (high - low), 0, 1).tolist(),
+        "answers": list(zip(places[judged.rows].tolist(), judged.labels.tolist(), strict=True)),
+    }
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from actc.data.text_files import write_text
 from actc.data.triples import encode_columns
 from actc.decide.calibrate import describe_calibration
 from actc.decide.case import Case
-from actc.decide.decision_table import DECISIONS, decision_columns, write_decisions
+from actc.decide.decision_table import DECISIONS, write_decisions
 from actc.decide.guarantee import TargetPrecision
 from actc.decide.pick import pick_next
 from actc.errors import ActcError, FileError, OptionError, SessionError
@@ -97,7 +97,7 @@ def write_accepted(case: Case, path: Path) -> int:
 
 def write_session_decisions(session: Session, case: Case, path: Path) -> None:
     """Write the decisions on every candidate of a session."""
-    columns = decision_columns(case)
+    columns = case.decision_columns()
     if parts_of(session.settings)[0].wrong:
         columns["removed"] = columns.pop("accepted")
         columns.pop("without_guarantee", None)

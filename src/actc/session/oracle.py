@@ -14,7 +14,8 @@ import numpy as np
 from actc.data.answers import Answers
 from actc.data.layout import find_layout
 from actc.data.triples import BoolArray, IntArray, ScoredTriples
-from actc.decide.case import ORACLE, Case
+from actc.decide.case import Case
+from actc.decide.decision_table import ORACLE
 from actc.decide.guarantee import TargetPrecision
 from actc.decide.pick import pick_next
 from actc.errors import FileError, OptionError

@@ -23,7 +23,8 @@ from actc.data.progress import Progress, ignore_progress
 from actc.data.text_files import write_text
 from actc.data.triples import IntArray
 from actc.decide.calibrate import describe_calibration, write_sources
-from actc.decide.case import ORACLE, Case, Decisions
+from actc.decide.case import Case
+from actc.decide.decision_table import ORACLE, Decisions
 from actc.errors import OptionError
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
