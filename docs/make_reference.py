@@ -11,7 +11,7 @@ from actc.bench.metrics import METRICS
 from actc.bench.plans import DRAWS
 from actc.cli.main import commands
 from actc.data.answers import SELECTIONS
-from actc.decide.case import BY, CONSTRAINT
+from actc.decide.decision_table import BY, CONSTRAINT
 from actc.methods.choose_thresholds import OBJECTIVES
 from actc.methods.classifiers import ESTIMATORS
 from actc.methods.named import METHODS, explain_options
