@@ -92,5 +92,5 @@ def test_parts_that_share_a_triple_are_refused_by_the_name_of_their_folder(whole
         write_scored(tmp_path / "parts" / name, part.with_scores(part.scores + number))
     with pytest.raises(FileError) as error:
         create_session(tmp_path / "session", tmp_path / "parts")
-    assert str(error.value).startswith(f"{tmp_path / 'parts'}, row 4: ")
+    assert str(error.value).startswith(f"{tmp_path / 'parts' / 'b.tsv'}, line 2: ")
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]

@@ -436,7 +436,7 @@ def test_columns_that_are_not_used_are_said(shared_client):
     assert " colour " in unused
     shared_client.post(place, json={"role": "graph"})
     notes = shared_client.get(f"/api/projects/{name}/preview").json()["graph"]["notes"]
-    assert "score, source, colour" in notes[0]
+    assert "source, colour, confidence" in notes[0]
     assert notes[1:] == [SCORES_UNUSED]
 
 

@@ -141,7 +141,8 @@ def _describe_graph(path: Path) -> tuple[dict[str, Any], Triples]:
     graph, notes = read_graph(path), []
     if is_table(path):
         layout = find_layout(path)
-        notes = _note_columns([*(["score"] if "score" in layout.columns else []), *layout.others])
+        used = {layout.columns[name] for name in TRIPLE}
+        notes = _note_columns([name for name in layout.names if layout.has_header and name not in used])
         if "score" in layout.columns:
             notes.append(SCORES_UNUSED)
     return {"format": find_format(path).summary, **_describe(graph), "notes": [*graph.notes, *notes]}, graph
