@@ -14,13 +14,14 @@ from actc.data.deliver import write_beside
 from actc.data.files import read_scored, write_scored, write_triples
 from actc.data.frames import TRIPLE
 from actc.data.numeric import sigmoid
+from actc.data.progress import Stage, no_stage
 from actc.data.triples import FloatArray, IntArray, ScoredTriples
 from actc.errors import OptionError, TableError
 from actc.evidence.holdouts import score_rules
 from actc.evidence.reasons import Reasons
 from actc.evidence.rules import propose_by_rules
 from actc.evidence.score import ScoredEvidence, best_place
-from actc.evidence.table import Progress
+from actc.evidence.table import count_look_ups
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import EVIDENCE_METHOD
 
@@ -133,11 +134,12 @@ class Candidates:
         )
 
 
-def candidates_of_rules(graph: Graph, seed: int = 0, progress: Progress | None = None) -> Candidates:
+def candidates_of_rules(graph: Graph, seed: int = 0, stage: Stage = no_stage) -> Candidates:
     """Return what the graph's own rules propose, scored by evidence."""
-    proposed = propose_by_rules(graph)
+    with stage("Rules") as advance:
+        proposed = propose_by_rules(graph, progress=count_look_ups(advance, 1))
     try:
-        found = score_rules(graph, proposed, seed=seed, progress=progress)
+        found = score_rules(graph, proposed, seed=seed, stage=stage)
     except TableError as error:
         raise OptionError(f"{str(error).rstrip('.')}; give --model or --candidates.") from None
     table = proposed.columns()

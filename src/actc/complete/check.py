@@ -20,6 +20,7 @@ from actc.data.answers import Annotations
 from actc.data.begun import Begun, alone_in
 from actc.data.files import read_listed, write_triples
 from actc.data.pages import render
+from actc.data.progress import Stage, no_stage
 from actc.data.text_files import write_json, write_text
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.decide.case import Case
@@ -38,10 +39,8 @@ from actc.session.oracle import (
     FileOracle,
     Finished,
     Oracle,
-    Stage,
     annotate_command,
     ask_oracle,
-    no_stage,
     open_judged,
 )
 from actc.session.read_names import own_labels, try_names
@@ -99,8 +98,10 @@ def _check(config: RunConfig, stage: Stage) -> Finished:
         (case,), early = open_judged(opened, budget, config.session_target, before)
         notes += early
     elif config.budget and not config.undo:
-        return Finished((*summary["notes"], *_create_session(config, doubtful, session)))
-    checked = CheckedFacts.decide(config.out, doubtful, case)
+        with stage("Cards"):
+            return Finished((*summary["notes"], *_create_session(config, doubtful, session)))
+    with stage("Decisions"):
+        checked = CheckedFacts.decide(config.out, doubtful, case)
     graph = config.out / f"graph{find_ending(config.graph)}"
     write_graph(graph, checked.remaining(whole), base=config.base)
     reasons = checked.reasons()
@@ -132,11 +133,10 @@ def doubt_graph(config: RunConfig, whole: Graph, stage: Stage) -> tuple[Candidat
     if "doubts" in begun.done:
         return Candidates.load(config.out, graph, begun.done["doubts"]["facts"]), begun.done["doubts"]
     started = time.perf_counter()
-    with stage("Evidence") as advance:
-        try:
-            doubtful = doubt_facts(graph, config.seed, lambda done, total, name: advance(1, total))
-        except TableError as error:
-            raise OptionError(str(error)) from None
+    try:
+        doubtful = doubt_facts(graph, config.seed, stage)
+    except TableError as error:
+        raise OptionError(str(error)) from None
     notes = list(whole.notes)
     if len(graph) < len(whole):
         notes.append(f"{len(whole) - len(graph):,} triples that end in a literal were not checked; they stay.")

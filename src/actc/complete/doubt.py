@@ -15,6 +15,7 @@ import numpy as np
 
 from actc.complete.candidates import Candidates
 from actc.data.numeric import find_shift, one_thread, sigmoid
+from actc.data.progress import Advance, Stage, no_stage
 from actc.data.triples import BoolArray, FloatArray, IntArray, Triples
 from actc.decide.case import Case
 from actc.errors import TableError
@@ -24,7 +25,7 @@ from actc.evidence.plant import Planted
 from actc.evidence.reasons import Reasons
 from actc.evidence.score import TriplesWithEvidence
 from actc.evidence.steps import Limits
-from actc.evidence.table import Duckdb, Progress, Proposals, Work, gather_evidence
+from actc.evidence.table import Duckdb, Proposals, Work, count_look_ups, gather_evidence
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import Pooled
 
@@ -78,7 +79,7 @@ def refuse_few(graph: Graph) -> None:
 
 
 @one_thread("sklearn.ensemble")
-def doubt_facts(graph: Graph, seed: int = 0, progress: Progress | None = None) -> Candidates:
+def doubt_facts(graph: Graph, seed: int = 0, stage: Stage = no_stage) -> Candidates:
     """Return the facts of a graph, the most doubtful first; their scores are log-odds of being wrong.
 
     Reasons are those of the first ones, as if each fact were not there, with weights for being true by a ridge.
@@ -88,14 +89,16 @@ def doubt_facts(graph: Graph, seed: int = 0, progress: Progress | None = None) -
     graph : Graph
     seed : int
         Where the draw of planted errors starts from.
-    progress : function of (done, total, name), optional
-        Called after each step.
+    stage : callable
+        Called with a stage's name, for as long as it lasts: gives a function to call with steps done, steps in all.
     """
     refuse_few(graph)
-    looked = look_up(graph, seed, progress)
+    with stage("Evidence of facts and planted errors") as advance:
+        looked = look_up(graph, seed, advance)
     facts, random = np.flatnonzero(looked.facts), np.random.default_rng(seed)
     learnt = facts if len(facts) <= MOST_LEARNT else random.choice(facts, MOST_LEARNT, replace=False)
-    ratios = learn_ratios(looked, np.append(learnt, np.flatnonzero(~looked.facts)))
+    with stage("Doubt in each fact") as advance:
+        ratios = learn_ratios(looked, np.append(learnt, np.flatnonzero(~looked.facts)), advance)
     of_facts = mean_of_facts(ratios[facts], looked.rows[facts], len(graph))
     mix = infer_kinds(of_facts[np.unique(looked.rows[learnt])])
     doubts, planted = _log_ratio(of_facts, mix), _log_ratio(ratios[~looked.facts], mix)
@@ -109,7 +112,9 @@ def doubt_facts(graph: Graph, seed: int = 0, progress: Progress | None = None) -
     rows = np.argsort(-log_odds, kind="stable")[:MOST_FACTS]
     doubtful = graph.take(rows).with_scores(log_odds[rows]).with_used_names()
     some = doubtful.take(np.arange(min(len(doubtful), EXPLAINED)))
-    evidence = gather_evidence(graph, Proposals(some), Limits.for_count(len(some)))
+    with stage("Reasons") as advance:
+        progress = count_look_ups(advance, 1)
+        evidence = gather_evidence(graph, Proposals(some), Limits.for_count(len(some)), progress=progress)
     reasons = Reasons(((evidence, model),), graph)
     return Candidates(doubtful, reasons=reasons, log_odds=True, pieces=pieces[rows])
 
@@ -139,7 +144,7 @@ def explain_facts(facts: Candidates, triples: Triples) -> Reasons:
     return Reasons(((evidence, model),), graph)
 
 
-def look_up(graph: Graph, seed: int, progress: Progress | None = None) -> PlantedEvidence:
+def look_up(graph: Graph, seed: int, advance: Advance) -> PlantedEvidence:
     """Plant errors and look up all facts and errors, in as many rounds as there have to be for enough errors."""
     each = max(int(EACH * len(graph)), 5)
     rounds = int(np.clip(-(-ENOUGH // each), 1, MOST_ROUNDS))
@@ -148,7 +153,7 @@ def look_up(graph: Graph, seed: int, progress: Progress | None = None) -> Plante
     for at in range(rounds):
         planted = Planted.of(graph, min(each, MOST_EACH), np.random.default_rng([seed, at]))
         limits = Limits.for_count(len(planted.graph))
-        work = Work.of(planted.graph, Proposals(planted.graph), limits, progress)
+        work = Work.of(planted.graph, Proposals(planted.graph), limits, count_look_ups(advance, rounds))
         pieces.append(np.empty((len(planted.graph), len(GRAPH_COLUMNS)), dtype=np.float32))
         for part in Duckdb(MEMORY).look(work):
             pieces[at][work.rows[part.ids]] = part.values(GRAPH_COLUMNS)
@@ -156,7 +161,7 @@ def look_up(graph: Graph, seed: int, progress: Progress | None = None) -> Plante
     return PlantedEvidence(np.concatenate(pieces), *np.concatenate(numbers, axis=1))
 
 
-def learn_ratios(looked: PlantedEvidence, rows: IntArray) -> FloatArray:
+def learn_ratios(looked: PlantedEvidence, rows: IntArray, advance: Advance) -> FloatArray:
     """Return the log of the density of each kind over that of facts, out of fold, shape (n, K).
 
     The trees learn from ``rows``: facts, which count as much as all errors, and errors of all kinds alike.
@@ -178,6 +183,7 @@ def learn_ratios(looked: PlantedEvidence, rows: IntArray) -> FloatArray:
         weights = np.bincount(kinds[rest], cases[rest], minlength=len(counts))
         logs = np.log(p) - np.log(np.where(weights > 0, weights, 1.0))
         ratios[these] = logs[:, 1:] - logs[:, :1]
+        advance(1, FOLDS)
     return ratios
 
 

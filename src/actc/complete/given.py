@@ -21,11 +21,12 @@ from actc.data.files import name_further
 from actc.data.frames import TRIPLE
 from actc.data.layout import find_layout, is_table, open_reader, require
 from actc.data.numeric import logit
+from actc.data.progress import Stage, no_stage
 from actc.data.triples import FloatArray, ScoredTriples, encode_columns
 from actc.errors import FileError, OptionError, TableError
 from actc.evidence.model import Quantiles
 from actc.evidence.score import TrainingSet, create_training_set, score_evidence
-from actc.evidence.table import Progress, Proposals
+from actc.evidence.table import Proposals
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals
@@ -129,14 +130,14 @@ def _log_odds(values: FloatArray, probabilities: bool) -> FloatArray:
     return Quantiles.of(values[:, None], np.ones(len(values))).transform(values[:, None])[:, 0]
 
 
-def score_given(graph: Graph, given: Candidates, seed: int = 0, progress: Progress | None = None) -> Candidates:
+def score_given(graph: Graph, given: Candidates, seed: int = 0, stage: Stage = no_stage) -> Candidates:
     """Score candidates by what their table says and by evidence; only these are decided."""
     triples = given.triples
     try:
         plain = Graph.of(triples)
-        scored = score_evidence(graph, Proposals(plain), TrainingSet.from_graph(graph, plain), progress=progress)
+        scored = score_evidence(graph, Proposals(plain), TrainingSet.from_graph(graph, plain), stage=stage)
     except TableError:  # the graph is too small
-        return _score_by_themselves(graph, given, seed, progress)
+        return _score_by_themselves(graph, given, seed, stage)
     found = Candidates.by_evidence(scored, graph, triples.further, *given.notes, OWN_GRAPH)
     if _own_score(triples) is None:
         return found
@@ -145,13 +146,13 @@ def score_given(graph: Graph, given: Candidates, seed: int = 0, progress: Progre
     return replace(found, triples=triples.with_scores(triples.scores + more))
 
 
-def _score_by_themselves(graph: Graph, given: Candidates, seed: int, progress: Progress | None) -> Candidates:
+def _score_by_themselves(graph: Graph, given: Candidates, seed: int, stage: Stage) -> Candidates:
     """Score candidates by what their table says and by what they say of each other, as ``actc check`` reads a graph."""
     triples, own_score = given.triples, _own_score(given.triples)
     union = Graph.of(graph.union(triples))
     if len(union) < LEAST_FACTS:
         return replace(given, notes=(*given.notes, CONFIDENCE_ALONE if own_score else NOTHING_KNOWN))
-    doubtful = doubt_facts(union, seed, progress)
+    doubtful = doubt_facts(union, seed, stage)
     rows = doubtful.triples.rows_of(triples)
     own = np.where(rows < 0, 0.0, -doubtful.triples.scores[rows])
     scores = triples.scores + OWN_WEIGHT * (own - np.median(own)) if own_score else own
@@ -161,7 +162,7 @@ def _score_by_themselves(graph: Graph, given: Candidates, seed: int, progress: P
 
 
 def score_given_with_model(
-    graph: Graph, given: Candidates, model: Scorer, holdout: Graph | None, progress: Progress | None
+    graph: Graph, given: Candidates, model: Scorer, holdout: Graph | None, stage: Stage
 ) -> Candidates:
     """Score candidates by a model and by evidence; those with names that the model does not know are left out.
 
@@ -172,7 +173,7 @@ def score_given_with_model(
     facts = None if known is None or len(known) < 2 else score_triples(model, known)
     try:
         training = create_training_set(graph, plain.triples, facts)
-        scored = score_evidence(graph, plain.triples, training, progress=progress)
+        scored = score_evidence(graph, plain.triples, training, stage=stage)
     except TableError:
         return replace(plain, notes=(*plain.notes, TOO_SMALL))
     why = UNSCORED if holdout is not None else f"No holdout facts are known: {OWN_FACTS}"

@@ -9,14 +9,14 @@ from actc.complete.candidates import Candidates, candidates_of_rules
 from actc.complete.config import RunConfig
 from actc.complete.earlier import GIVEN, STAYING, Earlier, set_aside
 from actc.complete.given import score_by_model, score_given, score_given_with_model
-from actc.complete.propose import candidates_of_model, candidates_of_rules_and_model, count_look_ups, read_holdout
+from actc.complete.propose import candidates_of_model, candidates_of_rules_and_model, read_holdout
 from actc.complete.pykeen import load_result
 from actc.complete.search import Scorer, score_triples
 from actc.data.begun import Begun
 from actc.data.files import write_triples
+from actc.data.progress import Stage
 from actc.graph.graph import Graph
 from actc.graph.terms import without_literals
-from actc.session.oracle import Stage
 
 PROPOSALS = "proposals.parquet"
 """A model's answers, while they are not scored."""
@@ -53,11 +53,9 @@ def _load(config: RunConfig) -> Scorer:
 def _find_candidates(config: RunConfig, graph: Graph, given: Candidates | None, stage: Stage) -> Candidates:
     """Propose candidates or take those given, and score them: by evidence, unless the model alone shall decide."""
     if config.model is None:
-        with stage("Rules" if given is None else "Evidence") as advance:
-            progress = count_look_ups(advance)
-            if given is None:
-                return candidates_of_rules(graph, config.seed, progress)
-            return score_given(graph, given, config.seed, progress)
+        if given is None:
+            return candidates_of_rules(graph, config.seed, stage)
+        return score_given(graph, given, config.seed, stage)
     scorer = _load(config)
     if not config.evidence:
         if given is not None:
@@ -65,7 +63,6 @@ def _find_candidates(config: RunConfig, graph: Graph, given: Candidates | None, 
         return candidates_of_model(graph, scorer, config.answers, config.out / PROPOSALS, stage)
     holdout = read_holdout(config.model, config.held, graph, config.base)
     if given is not None:
-        with stage("Evidence") as advance:
-            return score_given_with_model(graph, given, scorer, holdout, count_look_ups(advance))
+        return score_given_with_model(graph, given, scorer, holdout, stage)
     path = config.out / PROPOSALS
     return candidates_of_rules_and_model(graph, scorer, holdout, config.answers, path, stage, config.seed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,15 @@ from actc.complete.search import CandidateSearch, Scorer, knows, write_candidate
 from actc.complete.union import ModelProposals, candidates_of_both
 from actc.data.deliver import check_writable
 from actc.data.files import copy_options, read_scored, write_triples
+from actc.data.progress import Stage, no_stage
 from actc.data.triples import ScoredTriples
 from actc.errors import OptionError
 from actc.evidence.rules import propose_by_rules
-from actc.evidence.table import Progress
+from actc.evidence.table import count_look_ups
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals
-from actc.session.oracle import Finished, Stage, no_stage
+from actc.session.oracle import Finished
 
 
 def propose_candidates(
@@ -67,12 +68,11 @@ def propose_candidates(
         raise OptionError("--held: from holdout facts the weights of evidence are learnt; give --evidence too.")
     known = without_literals(read_graph(graph))
     if model is None:
-        with stage("Rules") as advance:
-            if not evidence:
-                proposed = propose_by_rules(known, progress=lambda done, total, name: advance(1, total))
-                return _write(out, proposed.columns())
-            found = candidates_of_rules(known, progress=count_look_ups(advance))
+        if evidence:
+            found = candidates_of_rules(known, stage=stage)
             return _write(out, found.columns(), found.notes)
+        with stage("Rules") as advance:
+            return _write(out, propose_by_rules(known, progress=count_look_ups(advance, 1)).columns())
     scorer = load_result(model, trust=trust)
     if not evidence:
         with stage("Questions") as advance:
@@ -93,18 +93,6 @@ def _write(out: Path, columns: dict[str, Any], notes: Sequence[str] = ()) -> Fin
 def _finish(out: Path, count: int, notes: Sequence[str] = ()) -> Finished:
     scored = "; their scores are log-odds, for --method pooled-evidence" if notes else ""
     return Finished((*notes, f"{out}: {count} candidates{scored}."), (out,))
-
-
-def count_look_ups(advance: Callable[..., Any]) -> Progress:
-    """Report the steps of several look-ups, one after the other: two at least, more where holdouts are small."""
-    look_ups = 0
-
-    def report(done: int, total: int, name: str) -> None:
-        nonlocal look_ups
-        look_ups += done == 1
-        advance(1, max(2, look_ups) * total)
-
-    return report
 
 
 def read_holdout(model: str | Path, held: str | Path | None, graph: Graph, base: Base = "") -> Graph | None:
@@ -132,8 +120,7 @@ def candidates_of_rules_and_model(
     count = CandidateSearch(scorer, rest, best).count_questions()
     proposals = _ask(CandidateSearch(scorer, rest, ask_for(best, count)), path, stage)
     placed = best_placed(proposals)
-    with stage("Evidence") as advance:
-        found = candidates_of_both(graph, ModelProposals(scorer, holdout, placed), seed, count_look_ups(advance))
+    found = candidates_of_both(graph, ModelProposals(scorer, holdout, placed), seed, stage)
     if len(placed) < len(proposals):
         cut = f"Of {len(proposals):,} proposals of the model the {len(placed):,} best placed in their questions are"
         return replace(found, notes=(f"{cut} scored.", *found.notes))

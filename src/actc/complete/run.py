@@ -39,6 +39,7 @@ from actc.data.answers import Answers
 from actc.data.begun import Begun, alone_in, fingerprint
 from actc.data.constraints import Constraints
 from actc.data.files import read_listed, write_triples
+from actc.data.progress import Stage, no_stage
 from actc.data.triples import BoolArray, IntArray, ScoredTriples, Triples, encode_columns
 from actc.decide.case import Case
 from actc.decide.classes import relation_mask
@@ -54,10 +55,8 @@ from actc.session.cases import Opened, invert_labels
 from actc.session.oracle import (
     FileOracle,
     Finished,
-    Stage,
     annotate_command,
     ask_oracle,
-    no_stage,
     open_judged,
     session_state,
     split_pool,
@@ -113,7 +112,7 @@ def _complete(config: RunConfig, stage: Stage) -> Finished:
     try_names(config.names, config.language)
     notes = put_back(config.out, config.facts, config.base) if config.undo else []
     candidates, earlier = prepare(config, whole, given, stage)
-    run = _Run(config, candidates, earlier, rules)
+    run = _Run(config, candidates, earlier, rules, stage)
     doubtful, summary = doubt_graph(config.checking, whole, stage) if config.check else (None, {})
     notes += [*candidates.notes, *rules.notes]
     session = config.out / "session"
@@ -235,8 +234,10 @@ def _nobody(candidates: ScoredTriples, rows: IntArray) -> BoolArray:
 class _Run:
     """A run that asks: its configuration, its candidates, what earlier runs left, what cannot be true together."""
 
-    def __init__(self, config: RunConfig, candidates: Candidates, earlier: Earlier, rules: Constraints) -> None:
-        self.config, self.candidates, self.earlier, self.rules = config, candidates, earlier, rules
+    def __init__(
+        self, config: RunConfig, candidates: Candidates, earlier: Earlier, rules: Constraints, stage: Stage
+    ) -> None:
+        self.config, self.candidates, self.earlier, self.rules, self.stage = config, candidates, earlier, rules, stage
         self.method = config.method or candidates.method
 
     def ask_oracle(
@@ -327,10 +328,11 @@ class _Run:
             shown = as_table(config.graph, config.base, config.out)
         own = () if config.graph is None else own_labels(config.graph)
         rules, facts_of = (self.rules, graph) if len(self.rules) else (None, None)
-        create_session(
-            folder, config.out / POOL, settings, (*own, *config.names), shown, config.language,
-            reasons=reasons, constraints=rules, facts=facts_of, answers=said, people=earlier.session,
-        ).close()  # fmt: skip
+        with self.stage("Cards"):
+            create_session(
+                folder, config.out / POOL, settings, (*own, *config.names), shown, config.language,
+                reasons=reasons, constraints=rules, facts=facts_of, answers=said, people=earlier.session,
+            ).close()  # fmt: skip
         more = f", and {settings.n_facts:,} doubtful facts." if settings.n_facts else "."
         return [
             f"{len(candidates.triples):,} candidates, of which {len(rows):,} may be asked about{more}",
@@ -362,7 +364,8 @@ class _Run:
         earlier = int((self.candidates.triples.rows_of(self.earlier.answers.triples) >= 0).sum())
         before = max(earlier, Begun.answered(config.out))
         budget = config.budget or max(session.settings.budget - before, 0)
-        (case, *wrong), early = open_judged(session, budget, config.session_target, before)
+        with self.stage("Decisions"):
+            (case, *wrong), early = open_judged(session, budget, config.session_target, before)
         opened = Opened(replace(case, candidates=self.candidates.scored), session)
         about_facts = wrong[0] if wrong else None
         store_answers(config.out, self.earlier.answers, _answers_in(opened, about_facts))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from actc.complete.candidates import MODEL, RULES, TOO_SMALL, Candidates
 from actc.complete.search import Scorer, score_known
 from actc.data.numeric import sigmoid
+from actc.data.progress import Stage, no_stage
 from actc.data.triples import BoolArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
 from actc.evidence.holdouts import MOST_UNLABELLED, RESAMPLES, HoldoutEstimate, score_by_holdouts, score_rules
@@ -21,7 +22,7 @@ from actc.evidence.model import is_of_scores
 from actc.evidence.reasons import Reasons
 from actc.evidence.rules import RuleProposals, propose_by_rules
 from actc.evidence.score import TrainingSet, score_evidence
-from actc.evidence.table import Progress, Proposals, place_scores
+from actc.evidence.table import Proposals, place_scores
 from actc.graph.graph import Graph
 
 LEFT_OUT = "{:,} proposals of the model alone are left out: hardly a fact that it was not trained on is among them."
@@ -86,9 +87,7 @@ def _spread(values: NDArray[Any], rows: IntArray, missing: Any) -> NDArray[Any]:
     return np.where(rows >= 0, values[rows], missing)
 
 
-def candidates_of_both(
-    graph: Graph, model: ModelProposals, seed: int = 0, progress: Progress | None = None
-) -> Candidates:
+def candidates_of_both(graph: Graph, model: ModelProposals, seed: int = 0, stage: Stage = no_stage) -> Candidates:
     """Return what rules and a model propose, scored by evidence that is learnt from facts that neither had seen.
 
     What both propose is far likelier than what a model alone does, and other evidence counts in it. So each kind is
@@ -100,7 +99,7 @@ def candidates_of_both(
         The known facts.
     model : ModelProposals
         With an empty holdout where none is known: the graph's own facts then teach the weights of evidence.
-    seed, progress
+    seed, stage
         As for ``score_by_holdouts``.
     """
     if not graph.contains(model.holdout).all():
@@ -115,17 +114,17 @@ def candidates_of_both(
     union = join_proposals(rules, new, model.scorer, graph)
     first = second = None
     with suppress(TableError):  # no rule proposes anything
-        first = score_rules(graph, rules, seed=seed, progress=progress)
+        first = score_rules(graph, rules, seed=seed, stage=stage)
     with suppress(TableError):  # hardly a holdout fact is among what the model alone proposes
         training = TrainingSet.among(model.holdout, alone.of_model_alone())
         if not training.true.any():
             raise TableError("The model alone proposes no holdout fact.")
         if first is None or not shares[0]:
-            second = score_by_holdouts(graph, union.of_model_alone(), [training], seed=seed, progress=progress)
+            second = score_by_holdouts(graph, union.of_model_alone(), [training], seed=seed, stage=stage)
         else:
-            second = _score_model_alone(graph, union.of_model_alone(), training, first, shares, seed, progress)
+            second = _score_model_alone(graph, union.of_model_alone(), training, first, shares, seed, stage)
     if first is None and second is None:
-        return _by_own_facts(graph, model, rules, progress)
+        return _by_own_facts(graph, model, rules, stage)
     return _put_together(graph, union, first, second, shares, len(model.holdout) > 0)
 
 
@@ -136,7 +135,7 @@ def _score_model_alone(
     first: HoldoutEstimate,
     shares: Sequence[float],
     seed: int,
-    progress: Progress | None,
+    stage: Stage,
 ) -> HoldoutEstimate:
     """Score what a model alone proposes.
 
@@ -148,7 +147,7 @@ def _score_model_alone(
     others = np.random.default_rng(seed).permutation(np.flatnonzero(~training.true))[:MOST_UNLABELLED]
     rows = np.sort(np.append(np.flatnonzero(training.true), others))
     training = replace(training, proposals=training.proposals.take(rows), true=training.true[rows], share=share)
-    scored = score_evidence(graph, candidates, training, progress=progress)
+    scored = score_evidence(graph, candidates, training, stage=stage)
     p, count, accepted = sigmoid(scored.log_odds), int(training.true.sum()), scored.log_odds > 0
     # As many as a holdout of this size leaves open.
     draws = np.random.default_rng(seed).gamma(count + 0.5, 1 / (count + 0.5), RESAMPLES)
@@ -217,14 +216,14 @@ def _describe_model(shares: list[float], second: HoldoutEstimate | None) -> tupl
     return values, " ".join(lines)
 
 
-def _by_own_facts(graph: Graph, model: ModelProposals, rules: RuleProposals, progress: Progress | None) -> Candidates:
+def _by_own_facts(graph: Graph, model: ModelProposals, rules: RuleProposals, stage: Stage) -> Candidates:
     """Score what rules and a model propose by some of the graph's own facts, where a holdout cannot teach."""
     new = model.proposals.take(np.flatnonzero(~graph.contains(model.proposals)))
     union = join_proposals(rules, new, model.scorer, graph)
     plain = Proposals(union.proposals.triples)
     why = "Too few holdout facts are among the proposals" if len(model.holdout) else "No holdout facts are known"
     try:
-        scored = score_evidence(graph, plain, TrainingSet.from_graph(graph, plain.triples), progress=progress)
+        scored = score_evidence(graph, plain, TrainingSet.from_graph(graph, plain.triples), stage=stage)
     except TableError:
         scores = union.proposals.marks["score"]
         rows = np.flatnonzero(union.by_model & np.isfinite(scores))

@@ -7,18 +7,27 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from html import escape
 from pathlib import Path
 from typing import Any
 
 Progress = Callable[[int, int], object]
 """Gets how many more steps are done, of how many in all."""
+Advance = Callable[..., Any]
+Stage = Callable[[str], AbstractContextManager[Advance]]
+"""Called with a stage's name, for as long as it lasts: gives a function to call with steps done, and steps in all."""
 PROGRESS = "ACTC_PROGRESS"
 PAUSE = 0.2  # seconds between two lines of a stage
 
 
 def ignore_progress(done: int, total: int) -> None:
     """Report nothing."""
+
+
+def no_stage(name: str) -> AbstractContextManager[Callable[..., Any]]:
+    """Report no stage."""
+    return nullcontext(lambda *steps: None)
 
 
 def report_progress(stage: str) -> Callable[..., None]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from actc.data.numeric import find_shift, one_thread
+from actc.data.progress import Stage, no_stage
 from actc.data.triples import BoolArray, FloatArray, IntArray, Triples
 from actc.errors import TableError
 from actc.evidence.ceiling import Ceiling, fit_ceiling
@@ -27,7 +28,7 @@ from actc.evidence.model import (
 from actc.evidence.rules import RULE_LIMITS, RuleProposals, propose_by_rules
 from actc.evidence.score import ScoredEvidence, TrainingSet
 from actc.evidence.steps import Limits
-from actc.evidence.table import Evidence, Progress, Proposals, gather_evidence
+from actc.evidence.table import Evidence, Progress, Proposals, count_look_ups, gather_evidence
 from actc.graph.graph import Graph
 
 HOLDOUT = 0.1  # of the graph's facts
@@ -88,7 +89,7 @@ def score_rules(
     proposed: RuleProposals,
     *,
     seed: int = 0,
-    progress: Progress | None = None,
+    stage: Stage = no_stage,
 ) -> HoldoutEstimate:
     """Score what a graph's rules propose, by what rules propose of facts that were taken out of it.
 
@@ -100,19 +101,21 @@ def score_rules(
         What its rules propose.
     seed : int
         Where the draw of the holdout starts from.
-    progress : function of (done, total, name), optional
-        Called after each step.
+    stage : callable
+        Called with a stage's name, for as long as it lasts: gives a function to call with steps done, steps in all.
     """
     if not len(proposed):
         raise TableError(f"No rule of this graph of {len(graph)} facts proposes anything.")
     limits, least = RULE_LIMITS, proposed.least
     if least >= limits.confidence:  # less sure rules, too, for what is plainly false
         limits, least = replace(limits, confidence=TRAINING_CONFIDENCE), TRAINING_CONFIDENCE
-    trainings = [
-        TrainingSet.among(graph.take(out), propose_by_rules(graph.take(~out), limits, confidence=least).proposals())
-        for out in split_holdouts(graph, seed)
-    ]
-    return score_by_holdouts(graph, proposed.proposals(), trainings, seed, progress)
+    holdouts, trainings = split_holdouts(graph, seed), []
+    with stage("Rules of known facts") as advance:
+        for out in holdouts:
+            again = propose_by_rules(graph.take(~out), limits, confidence=least)
+            trainings.append(TrainingSet.among(graph.take(out), again.proposals()))
+            advance(1, len(holdouts))
+    return score_by_holdouts(graph, proposed.proposals(), trainings, seed, stage)
 
 
 def split_holdouts(graph: Graph, seed: int) -> list[BoolArray]:
@@ -165,7 +168,7 @@ def score_by_holdouts(
     candidates: Proposals,
     trainings: Sequence[TrainingSet],
     seed: int = 0,
-    progress: Progress | None = None,
+    stage: Stage = no_stage,
 ) -> HoldoutEstimate:
     """Learn from several holdouts the weights of evidence and how many candidates are true, and score these.
 
@@ -174,7 +177,8 @@ def score_by_holdouts(
     """
     limits = Limits.for_count(len(candidates) + MOST_TRUE + MOST_UNLABELLED)
     random = np.random.default_rng(seed)
-    table = _look_up(graph, trainings, limits, random, progress)
+    with stage("Evidence of known facts") as advance:
+        table = _look_up(graph, trainings, limits, random, count_look_ups(advance, len(trainings)))
     normal = Quantiles.of(table.pieces, table.weights).transform(table.pieces)
     bent_log_odds = table.out_of_fold(bend_columns(normal, BEND).reshape(len(normal), -1))
     plain_log_odds = table.out_of_fold(normal)
@@ -183,7 +187,9 @@ def score_by_holdouts(
         for log_odds in (bent_log_odds, plain_log_odds)
     )
     marks = {**candidates.marks, OFFSET: bent.offset[_relations(graph, candidates.triples)]}
-    evidence = gather_evidence(graph, replace(candidates, marks=marks), limits, progress=progress)
+    with stage("Evidence of the candidates") as advance:
+        progress = count_look_ups(advance, 1)
+        evidence = gather_evidence(graph, replace(candidates, marks=marks), limits, progress=progress)
     share = min(float(plain.unlabelled.sum()) / table.trainings / len(candidates), MOST_SHARE)
     model = EvidenceModel((*table.columns, OFFSET), _learn_ridge(table, bent, evidence), share, int(table.true.sum()))
     log_odds = model.log_odds(evidence)
@@ -192,7 +198,8 @@ def score_by_holdouts(
     scored = ScoredEvidence(evidence, replace(model, ridge=ridge), log_odds + more)
     steep = bent.slope * bent_log_odds + bent.offset[table.relations]
     accepted = int((scored.log_odds > 0).sum())
-    precisions = _resample(table, steep, plain_log_odds, plain, accepted, random) if accepted else np.zeros(0)
+    with stage("Estimate of the precision"):
+        precisions = _resample(table, steep, plain_log_odds, plain, accepted, random) if accepted else np.zeros(0)
     return HoldoutEstimate(scored, table.recall, table.holdout, share, precisions)
 
 
@@ -245,7 +252,7 @@ def _look_up(
     trainings: Sequence[TrainingSet],
     limits: Limits,
     random: np.random.Generator,
-    progress: Progress | None,
+    progress: Progress,
 ) -> _TrainingTable:
     """Look up the evidence of the trainings; of many proposals some are drawn.
 

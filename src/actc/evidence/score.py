@@ -16,11 +16,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from actc.data.progress import Stage, no_stage
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
 from actc.evidence.model import EvidenceModel, Quantiles, fit_model, is_of_scores, pieces_of
 from actc.evidence.steps import Limits
-from actc.evidence.table import Engine, Evidence, Progress, Proposals, gather_evidence, place_scores
+from actc.evidence.table import Engine, Evidence, Progress, Proposals, count_look_ups, gather_evidence, place_scores
 from actc.graph.graph import Graph
 
 PLACES = 5  # a holdout fact counts as one the model would have proposed when it is among so many best of a slot
@@ -183,7 +184,7 @@ def score_evidence(
     graph: Graph,
     candidates: Proposals | ScoredTriples,
     training: TrainingSet,
-    progress: Progress | None = None,
+    stage: Stage = no_stage,
 ) -> ScoredEvidence:
     """Learn the weights of evidence from a training set, and give candidates their log-odds by them.
 
@@ -194,11 +195,13 @@ def score_evidence(
     candidates : Proposals
         What is to be decided, with the scores and marks that its proposals have.
     training : TrainingSet
-    progress : function of (done, total, name), optional
-        Called after each step of each of two look-ups: of the training set, of the candidates.
+    stage : callable
+        Called with a stage's name, for as long as it lasts: gives a function to call with steps done, steps in all.
     """
     limits = Limits.for_count(max(len(candidates), len(training.proposals)))
-    return learn(graph, training, limits, progress).score(candidates, progress)
+    with stage("Evidence") as advance:
+        progress = count_look_ups(advance, 2)
+        return learn(graph, training, limits, progress).score(candidates, progress)
 
 
 def best_place(triples: ScoredTriples) -> FloatArray:

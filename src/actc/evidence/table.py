@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from actc.data.database import open_database, parse_memory, quote
 from actc.data.files import copy_options
+from actc.data.progress import Advance
 from actc.data.triples import FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
 from actc.evidence.plan import (
@@ -400,6 +401,11 @@ def _recode(triples: Triples, *names: Sequence[str]) -> Graph:
 def with_nan(column: Any) -> FloatArray:
     """Return a column of the database with NaN where it has NULL."""
     return np.ma.filled(np.ma.asarray(column).astype(np.float64), np.nan)
+
+
+def count_look_ups(advance: Advance, look_ups: int) -> Progress:
+    """Report the steps of several look-ups, one after the other, as those of one stage."""
+    return lambda done, total, name: advance(1, look_ups * total)
 
 
 def count_steps(progress: Progress | None, total: int) -> Callable[[str], None]:

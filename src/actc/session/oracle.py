@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -129,15 +128,6 @@ def ask_oracle(
 def split_pool(judgeable: IntArray, random: np.random.Generator) -> IntArray:
     """Split off the calibration pool: a random part of the candidates, at most ``POOL``; rows, rising."""
     return np.sort(random.permutation(judgeable)[:POOL])
-
-
-Stage = Callable[[str], AbstractContextManager[Callable[..., Any]]]
-"""Called with a stage's name, for as long as it lasts: gives a function to call with steps done, and steps in all."""
-
-
-def no_stage(name: str) -> AbstractContextManager[Callable[..., Any]]:
-    """Report no stage."""
-    return nullcontext(lambda *steps: None)
 
 
 @dataclass(frozen=True)

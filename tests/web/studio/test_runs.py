@@ -1,13 +1,16 @@
 """Runs outlive the server, end when told to, and go on after a kill."""
 
+import json
 import os
 import random
 import signal
 import time
+from collections import defaultdict
 
 import httpx
 import pytest
 
+from actc.data.progress import read_progress
 from actc.errors import OptionError
 from actc.session import Session
 from actc.web.studio.project import add_sample, create_project
@@ -54,6 +57,20 @@ def test_one_run_at_a_time_works_on_a_project(studio):
 )
 def test_time_is_left_while_a_stage_counts_and_not_once_it_has_counted_all(done, total, left):
     assert time_left([{"name": "Evidence", "seconds": 20.0, "done": done, "total": total}]) == left
+
+
+def test_each_stage_of_a_run_counts_to_a_total_that_it_had_from_its_first_step(completed):
+    lines = [json.loads(line) for line in (completed / "families/runs/1/progress.jsonl").read_text().splitlines()]
+    totals = defaultdict(set)
+    for line in lines:
+        totals[line["stage"]] |= {line["total"]} - {None}
+    stages = read_progress(completed / "families/runs/1/progress.jsonl")
+    assert [stage["name"] for stage in stages] == list(totals)  # no stage begins twice
+    assert {len(values) for name, values in totals.items()} <= {0, 1}
+    assert all(stage["done"] == stage["total"] for stage in stages if stage["total"])
+    assert sum(len(values) for values in totals.values()) >= 4
+    run = list_runs(completed / "families")[0].describe()
+    assert sum(stage["seconds"] for stage in stages) > 0.3 * run["seconds"]
 
 
 def test_a_run_waits_for_its_turn_and_may_be_cancelled_before_it(studio):

@@ -53,7 +53,7 @@ function drawRun(run) {
 
 function drawStage(stage, living) {
   const share = stage.total ? Math.min(1, stage.done / stage.total) : living ? null : 1;
-  const counted = stage.total ? `${number(stage.done)} of ${number(stage.total)}${living && stage.done >= stage.total ? ", and what follows from them …" : ""}` : living ? "…" : "done";
+  const counted = stage.total ? `${number(stage.done)} of ${number(stage.total)}` : living ? "…" : "done";
   return element("li", {}, element("span", {}, stage.name), drawProgress(stage.name, share), element("span", { class: "fine" }, `${counted} · ${duration(stage.seconds)}`));
 }
 
