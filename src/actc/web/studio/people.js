@@ -69,11 +69,17 @@ function describeNeeds({ audit_needs: needs, outcome }) {
   return `${expected} If so, an audit can prove ${lines.join(", ")}.`;
 }
 
+// A share may be written as 90 or as .9.
+function readTarget() {
+  const target = Number(at("target").value);
+  return target < 1 ? target : target / 100;
+}
+
 function showAudit(project) {
   const { audit, audit_needs: needs } = project;
   showWords(project.words);
   put("need", at("need").dataset.message ?? describeNeeds(project));
-  const known = needs?.find((one) => one.target === Number(at("target").value) / 100)?.answers;
+  const known = needs?.find((one) => one.target === readTarget())?.answers;
   if (known && !at("count-audit").dataset.touched) at("count-audit").value = String(known);
   at("begin-audit").disabled = !project.accepted;
   at("audit-links").hidden = !audit;
@@ -102,7 +108,7 @@ export function startPeople() {
   at("audit").addEventListener("submit", async (event) => {
     event.preventDefault();
     put("need", "Drawing …");
-    const reply = await fetchJson(`${home}/audit`, { target: Number(at("target").value) / 100, count: Number(at("count-audit").value) });
+    const reply = await fetchJson(`${home}/audit`, { target: readTarget(), count: Number(at("count-audit").value) });
     at("need").dataset.message = reply.status === 200 ? "The audit has begun: judge its cards, alone or with others." : sentenceOf(reply);
     put("need", at("need").dataset.message);
     if (reply.status === 200) put("audit-command", reply.content.command);
