@@ -143,8 +143,7 @@ def replace_part(graph, rows, random):
 
 def propose(graph: Graph) -> Graph:
     """Return what rules propose, those with a confidence of .3 and more."""
-    proposed = propose_by_rules(graph, confidence=0.3)
-    return Graph.of(proposed.candidates)
+    return Graph.of(propose_by_rules(graph, confidence=0.3)[0])
 
 
 def propose_by_model(graph: Graph, model: Path, most: int) -> Graph:

@@ -44,8 +44,8 @@ CELLS = ("dataset", "model", "budget", "repeat", "constraints", "accuracy", "f1"
 def run_families(seed: int) -> Iterator[dict[str, object]]:
     """Complete one world of families in three ways."""
     world = make_world(seed=seed)
-    weighed = score_rules(world.graph, propose_by_rules(world.graph), seed=seed).scored
-    pool = weighed.candidates
+    weighed = score_rules(world.graph, *propose_by_rules(world.graph), seed=seed).scored
+    pool = weighed.without_pieces()
     truth, hidden = world.hidden.contains(pool), len(world.hidden)
     for name, rules in (("none", Constraints()), ("learnt", learn_constraints(world.graph)), ("hard", HARD)):
         case = Case(pool, method="pooled-evidence", constraints=rules, facts=world.graph)

@@ -28,7 +28,7 @@ def run(folder: Path) -> list[dict[str, object]]:
     """Complete one graph with and without learnt constraints."""
     train, valid, hidden = (read_graph(next(folder.glob(f"{part}.tsv*"))) for part in ("train", "valid", "test"))
     graph = Graph.of(train.union(valid))
-    pool = score_rules(graph, propose_by_rules(graph), seed=0).scored.candidates
+    pool = score_rules(graph, *propose_by_rules(graph), seed=0).scored.without_pieces()
     truth, rows = hidden.contains(pool), []
     for name, rules in (("none", Constraints()), ("learnt", learn_constraints(graph))):
         decided = Case(pool, method="pooled-evidence", constraints=rules, facts=graph).decisions

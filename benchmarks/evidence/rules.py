@@ -25,10 +25,10 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 
 from actc.complete.candidates import worth_asking
-from actc.data.triples import BoolArray, FloatArray
+from actc.data.triples import BoolArray, FloatArray, ScoredTriples
 from actc.evidence import rules as plan
 from actc.evidence.holdouts import score_rules
-from actc.evidence.rules import RuleProposals, open_store, propose_by_rules
+from actc.evidence.rules import open_store, propose_by_rules
 from actc.evidence.steps import Step
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
@@ -59,14 +59,14 @@ def hide_anew(graph: Graph, hidden: Graph, redraw: int) -> tuple[Graph, Graph]:
     return whole.take(~out), whole.take(out)
 
 
-def rank_by_confidence(graph: Graph, proposed: RuleProposals) -> FloatArray:
+def rank_by_confidence(graph: Graph, proposed: ScoredTriples, rules: plan.Rules) -> FloatArray:
     """Return places by max-plus, the best last, shape (N,): the surest rules' confidences, compared one by one."""
     with open_store(graph) as store:
         for step in plan.edge_steps():
             store.make(step)
-        store.make(plan.middle_step(proposed.hub))
+        store.make(plan.middle_step(rules.hub))
         store.make(Step("edge_part", "SELECT * FROM edge"), "CREATE OR REPLACE VIEW")
-        store.connection.register("rule", proposed.rules)
+        store.connection.register("rule", rules.columns)
         store.connection.execute("CREATE TABLE rule_body AS SELECT DISTINCT a, b FROM rule WHERE b >= -1")
         store.make(plan.APPLIED)
         rows = store.table(
@@ -99,14 +99,14 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Return the rows of one graph."""
     graph, hidden = hide_anew(*read_split(options.graphs / options.graph[0]), options.redraw)
     begun, used = time.perf_counter(), time.process_time()
-    proposed = propose_by_rules(graph, confidence=options.confidence)
-    true = hidden.contains(proposed.candidates)
+    proposed, rules = propose_by_rules(graph, confidence=options.confidence)
+    true = hidden.contains(proposed)
     same = {
         "graph": options.graph[0],
         "redraw": options.redraw,
         "seed": options.seed,
-        "confidence": proposed.least,
-        "rules": len(proposed.rules["r"]),
+        "confidence": rules.least,
+        "rules": len(rules),
     }
     same |= {"candidates": len(proposed), "found_hidden": true.sum() / len(hidden), "true_share": true.mean()}
 
@@ -116,14 +116,14 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
 
     if options.propose_only:
         return [same | {"ranked_by": "none"} | spent()]
-    found = score_rules(graph, proposed, seed=options.seed)
-    log_odds = found.scored.log_odds
+    found = score_rules(graph, proposed, rules, seed=options.seed)
+    log_odds = found.scored.scores
     low, middle, high = found.precision
     said = {"expected_found": found.recall, "expected_share": found.share, "low": low, "middle": middle, "high": high}
     rows = [same | {"ranked_by": "evidence", "answers": 0} | said]
     rows[0] |= judge(log_odds, log_odds > 0, true, len(hidden)) | spent()
     for answers in options.answers:
-        candidates = found.scored.candidates
+        candidates = found.scored.without_pieces()
         everyone = worth_asking(candidates, np.arange(len(candidates)))
         case = ask_oracle(
             candidates,
@@ -140,7 +140,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
         rows.append(row | judge(ranked, decided.accepted, true, len(hidden)) | spent())
     if options.redraw or not options.answers:
         return rows
-    alone = {"max-plus": rank_by_confidence(graph, proposed), "noisy-or": proposed.together}
+    alone = {"max-plus": rank_by_confidence(graph, proposed, rules), "noisy-or": proposed.pieces["rules_together"]}
     return rows + [
         same | {"ranked_by": name} | judge(values, None, true, len(hidden)) for name, values in alone.items()
     ]

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from rules import read_split
 
+from actc.data.triples import ScoredTriples, Triples
 from actc.evidence import rules as plan
 from actc.evidence.rules import RuleStore, open_store, propose_by_rules
 from actc.evidence.steps import Step
@@ -73,17 +74,17 @@ def kinds(store: RuleStore) -> Iterator[tuple[str, str]]:
             return
 
 
-def propose_plain(graph: Graph, least: float) -> Graph:
+def propose_plain(graph: Graph, least: float) -> ScoredTriples:
     """Return what rules without constants propose."""
-    return propose_by_rules(graph, plan.RuleLimits(confidence=least), confidence=least).candidates
+    return propose_by_rules(graph, plan.RuleLimits(confidence=least), confidence=least)[0]
 
 
 def measure(graph: Graph, hidden: Graph) -> Iterator[dict[str, object]]:
     """Give the row of each kind: what it adds to rules of one and two edges."""
-    first = propose_by_rules(graph).least
+    first = propose_by_rules(graph)[1].least
     known = propose_plain(graph, first)
 
-    def row(kind: str, candidates: Graph, begun: float) -> dict[str, object]:
+    def row(kind: str, candidates: Triples, begun: float) -> dict[str, object]:
         true = int(hidden.contains(candidates).sum())
         values = (
             kind,

@@ -45,14 +45,13 @@ def measure(count: int) -> dict[str, object]:
     """Propose and weigh; return a row."""
     graph, hidden = plant(count, np.random.default_rng(0))
     begun, used = time.perf_counter(), time.process_time()
-    proposed = propose_by_rules(graph)
+    proposed, rules = propose_by_rules(graph)
     between = time.perf_counter() - begun
-    found = score_rules(graph, proposed)
-    accepted = found.scored.log_odds > 0
-    true = hidden.contains(proposed.candidates)
+    accepted = score_rules(graph, proposed, rules).scored.scores > 0
+    true = hidden.contains(proposed)
     values = (
         len(graph), len(graph.entity_names), len(proposed), round(true.sum() / len(hidden), 4),
-        round((true & accepted).sum() / len(hidden), 4), int(accepted.sum()), proposed.hub, round(between, 1),
+        round((true & accepted).sum() / len(hidden), 4), int(accepted.sum()), rules.hub, round(between, 1),
         round(time.perf_counter() - begun, 1), round(time.process_time() - used, 1),
         round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000),
     )  # fmt: skip

@@ -14,16 +14,14 @@ import resource
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from cells import find_cells
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from actc.data.triples import BoolArray, FloatArray
+from actc.data.triples import BoolArray, FloatArray, ScoredTriples
 from actc.evidence.model import EvidenceModel, fit_model
 from actc.evidence.plan import SCORE_COLUMNS
-from actc.evidence.table import Evidence
 from tables import Tables, open_tables
 
 PREFIXES = {
@@ -40,11 +38,11 @@ FIELDS = ("graph", "model", "left_out", "held", "share_expected", "share_true", 
           "evidence_auc", "evidence_ap", "pool_auc", "pool_ap", "cpu_seconds", "peak_memory_mb")  # fmt: skip
 
 
-def leave_out(evidence: Evidence, piece: str) -> Evidence:
+def leave_out(evidence: ScoredTriples, piece: str) -> ScoredTriples:
     """Return the evidence without one piece."""
     prefixes = tuple(PREFIXES.get(piece, ()))
-    keep = [at for at, name in enumerate(evidence.columns) if not (prefixes and name.startswith(prefixes))]
-    return replace(evidence, columns=tuple(evidence.columns[at] for at in keep), values=evidence.values[:, keep])
+    pieces = {name: values for name, values in evidence.pieces.items() if not (prefixes and name.startswith(prefixes))}
+    return evidence.without_pieces().with_pieces(**pieces)
 
 
 def measure(tables: Tables, pieces: list[str]) -> Iterator[dict[str, object]]:
@@ -53,7 +51,7 @@ def measure(tables: Tables, pieces: list[str]) -> Iterator[dict[str, object]]:
     for piece in ["", *pieces]:
         start = time.process_time()
         model = fit_model(leave_out(tables.training(), piece), cell.training.true)
-        test, pool = model.log_odds(tables.test()), model.log_odds(tables.pool())
+        test, pool = model.log_odds(tables.test().pieces), model.log_odds(tables.pool().pieces)
         figures = [*_rank(cell.truth, cell.test.scores), *_rank(cell.truth, test), *_rank(tables.labels, pool)]
         spent = [f"{time.process_time() - start:.1f}", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024]
         values = [cell.graph_name, cell.model, piece, *_describe(model, cell.truth), *figures, *spent]

@@ -28,13 +28,13 @@ FIELDS = (
 def measure(folder: Path, seeds: list[int]) -> Iterator[dict[str, object]]:
     """Weigh what the rules of one graph propose, once for each seed."""
     graph, hidden = read_split(folder)
-    proposed = propose_by_rules(graph)
-    true = hidden.contains(proposed.candidates)
+    proposed, rules = propose_by_rules(graph)
+    true = hidden.contains(proposed)
     same = {"graph": folder.name, "candidates": len(proposed), "found_hidden": true.sum() / len(hidden)}
     for seed in seeds:
         begun = time.process_time()
-        found = score_rules(graph, proposed, seed=seed)
-        used, log_odds = time.process_time() - begun, found.scored.log_odds
+        found = score_rules(graph, proposed, rules, seed=seed)
+        used, log_odds = time.process_time() - begun, found.scored.scores
         expected = dict(zip(("low", "middle", "high"), found.precision, strict=True))
         row = {**same, "seed": seed, "expected_share": found.share, "true_share": true.mean(), **expected}
         yield row | judge(log_odds, log_odds > 0, true, len(hidden)) | {"cpu_seconds": used}

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 from cells import Cell, read_cell
 
-from actc.data.triples import BoolArray
+from actc.data.triples import BoolArray, ScoredTriples
 from actc.evidence.plan import GRAPH_COLUMNS, score_columns
 from actc.evidence.steps import Limits
-from actc.evidence.table import Evidence, Proposals, gather_evidence
+from actc.evidence.table import gather_evidence, unplaced_scores
 from actc.graph.graph import Graph
 
 
@@ -39,31 +39,30 @@ class Tables:
     folder: Path
     limits: Limits
 
-    def training(self) -> Evidence:
+    def training(self) -> ScoredTriples:
         """Return the evidence that weights are learnt from."""
         return self._gather("training", self.cell.training.proposals, False)
 
-    def pool(self) -> Evidence:
+    def pool(self) -> ScoredTriples:
         """Return the evidence of the pool."""
-        return self._gather("pool", Proposals.of(self.cell.pool), True)
+        return self._gather("pool", self.cell.pool.with_pieces(score=self.cell.pool.scores), True)
 
-    def test(self) -> Evidence:
+    def test(self) -> ScoredTriples:
         """Return the evidence of the test half."""
-        return self._gather("test", Proposals.of(self.cell.test), True)
+        return self._gather("test", self.cell.test.with_pieces(score=self.cell.test.scores), True)
 
-    def _gather(self, name: str, candidates: Proposals, known: bool) -> Evidence:
-        models = len(candidates.scores)
+    def _gather(self, name: str, candidates: ScoredTriples, known: bool) -> ScoredTriples:
+        models = len(unplaced_scores(candidates))
         kept = f"{self.cell.graph_name}-{self.cell.model}-{name}-{models}-{'known' if known else 'before'}"
         path = self.folder / f"{kept}-{self.limits.path_edges}.npy"
+        columns = (*score_columns(models), *GRAPH_COLUMNS)
         if path.exists():
-            nothing = np.zeros((len(candidates), 0), dtype=np.int64)
-            return Evidence(
-                candidates.triples, (*score_columns(models), *GRAPH_COLUMNS), np.load(path), nothing, (), ()
-            )
+            pieces = dict(zip(columns, np.load(path).T, strict=True))
+            return candidates.without_pieces().with_pieces(**pieces)
         facts = self.cell.known
         graph = facts if known else facts.take(~self.cell.holdout.contains(facts))
         evidence = gather_evidence(Graph.of(graph), candidates, limits=self.limits)
-        np.save(path, evidence.values)
+        np.save(path, np.column_stack([evidence.pieces[name] for name in columns]))
         return evidence
 
 

@@ -50,7 +50,7 @@ def main() -> None:
         ask_model(options.model, graph, options.proposals)
     proposals = read_scored(options.proposals)[0]
     proposals = proposals.take(np.flatnonzero(~graph.contains(proposals)))
-    place, rules = best_place(proposals), propose_by_rules(graph).candidates
+    place, rules = best_place(proposals), propose_by_rules(graph)[0]
     new = not options.out.exists()
     with options.out.open("a", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

@@ -9,11 +9,11 @@ import pytest
 
 from actc.complete.candidates import candidates_of_rules
 from actc.complete.search import CandidateSearch, collect_candidates
-from actc.complete.union import ModelProposals, candidates_of_both, join_proposals
+from actc.complete.union import candidates_of_both, join_proposals
 from actc.evidence.holdouts import split_holdouts
 from actc.evidence.reasons import Reasons
 from actc.evidence.rules import propose_by_rules
-from actc.evidence.table import Proposals, gather_evidence, place_scores
+from actc.evidence.table import gather_evidence, place_scores
 from actc.graph.graph import Graph
 from tests.evidence.test_rules import make_families
 from tests.evidence.test_score import make_town
@@ -57,7 +57,7 @@ def propose(graph, heard, strength=4.0, names=None):
     scorer = Guess((names or graph).entity_names, graph.relation_names, heard, strength)
     out = split_holdouts(graph, 0)[0]
     search = CandidateSearch(scorer, graph.take(~out), 1)
-    return ModelProposals(scorer, graph.take(out), collect_candidates(search))
+    return scorer, graph.take(out), collect_candidates(search)
 
 
 def f1(candidates, hidden):
@@ -67,22 +67,21 @@ def f1(candidates, hidden):
 
 def test_each_candidate_is_there_once_and_says_who_proposed_it(world):
     graph, _, truth = world
-    rules, model = propose_by_rules(graph), propose(graph, truth)
-    union = join_proposals(rules, model.proposals, model.scorer, graph)
-    triples = union.proposals.triples
-    assert len(triples.unique()) == len(triples)
-    assert np.array_equal(union.by_rules, rules.candidates.contains(triples))
-    assert np.array_equal(union.by_model, model.proposals.contains(triples))
-    by, rule = union.columns["proposed_by"], union.columns["rule"]
+    rules, (scorer, _, proposals) = propose_by_rules(graph)[0], propose(graph, truth)
+    union = join_proposals(rules, proposals, scorer, graph)
+    assert len(union.unique()) == len(union)
+    by, rule = union.further["proposed_by"], union.further["rule"]
     assert set(by) == {"rules", "model", "rules;model"}
+    assert np.array_equal(by != "model", rules.contains(union))
+    assert np.array_equal(by != "rules", proposals.contains(union))
     assert np.array_equal(by == "model", rule == "")
-    assert np.isfinite(union.proposals.marks["score"]).all()  # what rules propose has a score too
-    assert np.isnan(union.proposals.marks["rule_confidence"][by == "model"]).all()
+    assert np.isfinite(union.pieces["score"]).all()  # what rules propose has a score too
+    assert np.isnan(union.pieces["rule_confidence"][by == "model"]).all()
 
 
 def test_a_model_that_knows_what_rules_cannot_pays(world):
     graph, hidden, truth = world
-    both, alone = candidates_of_both(graph, propose(graph, truth)), candidates_of_rules(graph)
+    both, alone = candidates_of_both(graph, *propose(graph, truth)), candidates_of_rules(graph)
     assert hidden.contains(both.triples).sum() > hidden.contains(alone.triples).sum()
     assert both.pays["both"] > both.pays["rules"]
     assert both.pays["pays"]
@@ -93,7 +92,7 @@ def test_a_model_that_knows_what_rules_cannot_pays(world):
 
 def test_a_model_of_noise_does_not_pay_and_spoils_nothing(world):
     graph, hidden, truth = world
-    found = candidates_of_both(graph, propose(graph, truth, strength=0.0))
+    found = candidates_of_both(graph, *propose(graph, truth, strength=0.0))
     assert not found.pays["pays"]
     assert "So rules alone would do." in found.notes[1]
     assert f1(found.triples, hidden) > f1(candidates_of_rules(graph).triples, hidden) - 0.02
@@ -102,7 +101,7 @@ def test_a_model_of_noise_does_not_pay_and_spoils_nothing(world):
 @pytest.mark.long
 def test_what_rules_propose_is_decided_as_without_a_model(world):
     graph, _, truth = world
-    found, alone = candidates_of_both(graph, propose(graph, truth)), candidates_of_rules(graph)
+    found, alone = candidates_of_both(graph, *propose(graph, truth)), candidates_of_rules(graph)
     by_rules = found.triples.further["proposed_by"] != "model"
     assert by_rules.any()
     assert not by_rules.all()
@@ -114,7 +113,7 @@ def test_what_rules_propose_is_decided_as_without_a_model(world):
 @pytest.mark.long
 def test_reasons_of_both_kinds_are_read_back(world, tmp_path):
     graph, _, truth = world
-    found = candidates_of_both(graph, propose(graph, truth))
+    found = candidates_of_both(graph, *propose(graph, truth))
     found.reasons.save(tmp_path)
     rows = np.array([len(found.triples) - 1, 0, len(found.triples) // 2])
     again = Reasons.load(tmp_path, found.triples, graph)
@@ -125,17 +124,17 @@ def test_names_that_the_model_does_not_know_leave_a_score_missing(world):
     graph, _, truth = world
     heard = truth.take(np.flatnonzero(truth.heads < 300))
     scorer = Guess(graph.entity_names[:300], graph.relation_names, heard)
-    rules = propose_by_rules(graph)
+    rules, _ = propose_by_rules(graph)
     union = join_proposals(rules, heard.take(np.arange(0)), scorer, graph)
-    known = (union.proposals.triples.heads < 300) & (union.proposals.triples.tails < 300)
-    assert np.array_equal(np.isfinite(union.proposals.marks["score"]), known)
+    known = (union.heads < 300) & (union.tails < 300)
+    assert np.array_equal(np.isfinite(union.pieces["score"]), known)
     assert 0 < known.sum() < len(known)
 
 
 def test_without_a_holdout_only_what_rules_propose_is_weighed(world):
     graph, _, truth = world
-    model = propose(graph, truth)
-    found = candidates_of_both(graph, ModelProposals(model.scorer, graph.take(np.arange(0)), model.proposals))
+    scorer, _, proposals = propose(graph, truth)
+    found = candidates_of_both(graph, scorer, graph.take(np.arange(0)), proposals)
     assert "whether it pays is unknown" in found.notes[1]
     assert "proposals of the model alone are left out" in found.notes[2]
     assert found.pays is None
@@ -146,7 +145,7 @@ def test_a_tiny_graph_leaves_it_to_the_model():
     graph = Graph.from_columns("ab", "rr", "xy")
     scorer = Guess(graph.entity_names, graph.relation_names, graph)
     proposed = collect_candidates(CandidateSearch(scorer, graph, 1))
-    found = candidates_of_both(graph, ModelProposals(scorer, graph.take(np.arange(0)), proposed))
+    found = candidates_of_both(graph, scorer, graph.take(np.arange(0)), proposed)
     assert "the model's scores decide alone" in found.notes[0]
     assert found.reasons is None
     assert len(found.triples) == len(proposed)
@@ -155,9 +154,9 @@ def test_a_tiny_graph_leaves_it_to_the_model():
 def test_places_of_scores_are_counted_among_all_proposals():
     graph, _, pool, _ = make_town()
     scores = np.where(np.arange(len(pool)) % 7, pool.scores, np.nan)
-    placed = place_scores(Proposals(pool, (scores, pool.scores)))
-    evidence = gather_evidence(graph, Proposals(pool, (scores, pool.scores)))
-    assert not placed.scores
-    for name, values in placed.marks.items():
-        np.testing.assert_allclose(values, evidence.column(name))
-    assert {"score", "score_2", "place_among_tails_2"} <= set(placed.marks)
+    pool = pool.with_pieces(score=scores, score_2=pool.scores)
+    placed, evidence = place_scores(pool), gather_evidence(graph, pool)
+    for name, values in placed.pieces.items():
+        np.testing.assert_allclose(values, evidence.pieces[name])
+    assert {"score", "score_2", "place_among_tails_2"} <= set(placed.pieces)
+    assert place_scores(placed).pieces.keys() == placed.pieces.keys()

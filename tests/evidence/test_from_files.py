@@ -128,9 +128,9 @@ def test_of_many_proposals_some_are_drawn_to_learn_from_and_keep_their_places(fo
         read_graph(folder / "graph.tsv"), whole.candidates, read_scored(folder / "held.tsv")[0]
     )
     assert (len(training.proposals), training.true.sum()) == (60, 10)
-    rows = whole.candidates.triples.rows_of(training.proposals.triples)
-    places = place_scores(whole.candidates).marks["place_among_heads"]
-    np.testing.assert_array_equal(training.proposals.marks["place_among_heads"], places[rows])
+    rows = whole.candidates.rows_of(training.proposals)
+    places = place_scores(whole.candidates).pieces["place_among_heads"]
+    np.testing.assert_array_equal(training.proposals.pieces["place_among_heads"], places[rows])
     added = add_evidence(folder / "graph.tsv", listed, tmp_path / "some.parquet", held=folder / "held.tsv")
     assert added.scorer.model.with_scores
     assert added.scorer.model.share == pytest.approx(whole.scorer.model.share, abs=0.2)

@@ -32,14 +32,14 @@ def make_world(seed=0):
 def answers():
     """Run every query of the page, in its order, beside the plan."""
     graph, candidates = make_world()
-    evidence = gather_evidence(graph, candidates)
-    work = Work.of(graph, candidates)
+    candidates = candidates.with_pieces(score=candidates.scores)
+    evidence, work = gather_evidence(graph, candidates), Work.of(graph, candidates)
     found = {}
     with open_tables(work.graph, work.candidates, work.scores, "1GB") as connection:
         connection.execute("CREATE VIEW candidates AS SELECT id, h, r, t, score0 AS score FROM candidate")
         for name, query in QUERIES.items():
             rows = connection.execute(re.sub(r"\bcandidate\b", "candidates", f"--{query}")).fetchall()
-            found[name] = dict(rows) if name in evidence.columns else {}
+            found[name] = dict(rows) if name in evidence.pieces else {}
     return evidence, found
 
 
@@ -47,7 +47,7 @@ def answers():
 def test_the_query_on_the_page_gives_what_the_plan_gives(answers, column):
     evidence, found = answers
     said = np.array([found[column].get(row) or 0 for row in range(len(evidence))])
-    np.testing.assert_allclose(said, evidence.column(column), atol=1e-9)
+    np.testing.assert_allclose(said, evidence.pieces[column], atol=1e-9)
     assert said.any()
 
 

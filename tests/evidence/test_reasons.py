@@ -9,7 +9,7 @@ import pytest
 
 from actc.data.triples import ScoredTriples
 from actc.evidence.model import EvidenceModel, Quantiles, Ridge
-from actc.evidence.plan import NAMED_COLUMNS
+from actc.evidence.plan import SIDES
 from actc.evidence.reasons import SENTENCES, Candidate, Slots, give_reasons, join_reasons, score_topics
 from actc.evidence.table import gather_evidence
 from actc.graph.graph import Graph
@@ -29,40 +29,45 @@ def graph():
 
 @pytest.fixture(scope="module")
 def evidence(graph):
-    return gather_evidence(graph, ScoredTriples.from_columns(*zip(*ASKED, strict=True), [1.0, 2.0, 3.0, 4.0]))
+    scores = np.array([1.0, 2.0, 3.0, 4.0])
+    return gather_evidence(
+        graph, ScoredTriples.from_columns(*zip(*ASKED, strict=True), scores).with_pieces(score=scores)
+    )
 
 
 def weights(evidence, **given):
     """Make a ridge in which the pieces weigh what is given, and all others nothing."""
-    of_columns = np.array([given.get(name, 0.0) for name in evidence.columns])
-    ridge = Ridge(Quantiles.of(evidence.values, np.ones(len(evidence))), of_columns, 0.0)
-    return EvidenceModel(evidence.columns, ridge, 0.1, 10)
+    of_columns = np.array([given.get(name, 0.0) for name in evidence.pieces])
+    table = np.column_stack([*evidence.pieces.values()])
+    return EvidenceModel((*evidence.pieces,), Ridge(Quantiles.of(table, np.ones(len(table))), of_columns, 0.0), 0.1, 10)
 
 
-def describe(evidence, topic, row, supports, **values):
+def describe(graph, evidence, topic, row, supports, **values):
     """Return the sentence of a topic, with some pieces of evidence replaced."""
-    table = evidence.values.copy()
-    for name, value in values.items():
-        table[:, evidence.columns.index(name)] = value
-    return SENTENCES[topic](Candidate(replace(evidence, values=table), row, {}, str), supports)
+    evidence = evidence.with_pieces(**{name: np.full(len(evidence), value) for name, value in values.items()})
+    slots = {side: replace(Slots.of(graph, side), single=np.zeros(len(graph.relation_names))) for side in SIDES}
+    return SENTENCES[topic](Candidate(evidence, row, slots, str), supports)
 
 
 def test_a_slot_that_most_fill_once_says_so_and_names_what_is_there(evidence, graph):
-    (reasons,) = give_reasons(evidence, weights(evidence, head_slot_filled=-1.0), np.array([0]), graph=graph)
+    (reasons,) = give_reasons(evidence, weights(evidence, head_slot_filled=-1.0), graph, np.array([0]))
     assert reasons == (
         "against: ada already has the fact born in(ada, london); 75% of the entities with such facts have only one.",
     )
 
 
-def test_a_slot_is_compared_with_what_is_typical(evidence):
+def test_a_slot_is_compared_with_what_is_typical(evidence, graph):
     many = {"head_slot_filled": 39, "head_slot_usual": 6.98}
     expected = "ada already has 39 facts born in(ada, X); 7 is typical."
-    assert describe(evidence, "head_slot", 0, False, **many) == expected
-    assert describe(evidence, "head_slot", 0, True, head_slot_filled=0) == "ada has no recorded fact born in(ada, X)."
-    assert describe(evidence, "tail_slot", 0, True, tail_slot_filled=2, tail_slot_usual=2.2) == ""
+    assert describe(graph, evidence, "head_slot", 0, False, **many) == expected
+    assert (
+        describe(graph, evidence, "head_slot", 0, True, head_slot_filled=0)
+        == "ada has no recorded fact born in(ada, X)."
+    )
+    assert describe(graph, evidence, "tail_slot", 0, True, tail_slot_filled=2, tail_slot_usual=2.2) == ""
 
 
-def test_what_says_the_same_is_one_reason(evidence):
+def test_what_says_the_same_is_one_reason(evidence, graph):
     """A slot without facts has none of the relation's facts: both pieces make one sentence, for or against."""
     model = weights(evidence, tail_slot_filled=-1.0, tail_share=0.1)
     one, other = (
@@ -74,53 +79,56 @@ def test_what_says_the_same_is_one_reason(evidence):
     np.testing.assert_allclose(both[1][:, at], first[1][:, at] + second[1][:, at])
 
 
-def test_rules_stand_as_rules(evidence):
+def test_rules_stand_as_rules(evidence, graph):
     expected = "Rule: parent of(B, A) implies child of(A, B) in 90% of the cases."
-    assert describe(evidence, "pair", 1, True, pair_best=0.9) == expected
-    assert describe(evidence, "pair", 1, False, pair_best=0.1).endswith("in only 10% of the cases.")
+    assert describe(graph, evidence, "pair", 1, True, pair_best=0.9) == expected
+    assert describe(graph, evidence, "pair", 1, False, pair_best=0.1).endswith("in only 10% of the cases.")
 
 
 @pytest.mark.parametrize(("topic", "piece"), [("pair", "pair_best"), ("head_rule", "head_rule_best")])
-def test_no_percentage_that_reads_as_none_supports_anything(evidence, topic, piece):
-    assert describe(evidence, topic, 1, True, **{piece: 0.0004}) == ""
-    assert "less than 1%" in describe(evidence, topic, 1, False, **{piece: 0.0004})
-    assert "40%" in describe(evidence, topic, 1, True, **{piece: 0.4})
+def test_no_percentage_that_reads_as_none_supports_anything(evidence, graph, topic, piece):
+    assert describe(graph, evidence, topic, 1, True, **{piece: 0.0004}) == ""
+    assert "less than 1%" in describe(graph, evidence, topic, 1, False, **{piece: 0.0004})
+    assert "40%" in describe(graph, evidence, topic, 1, True, **{piece: 0.4})
 
 
-def test_relatives_are_counted(evidence):
-    (reasons,) = give_reasons(evidence, weights(evidence, head_relatives_five=1.0), np.array([0]))
+def test_relatives_are_counted(evidence, graph):
+    (reasons,) = give_reasons(evidence, weights(evidence, head_relatives_five=1.0), graph, np.array([0]))
     assert not reasons  # no entity like ada has it, which supports nothing
-    (reasons,) = give_reasons(evidence, weights(evidence, head_relatives_five=-1.0), np.array([3]))
+    (reasons,) = give_reasons(evidence, weights(evidence, head_relatives_five=-1.0), graph, np.array([3]))
     assert not reasons
 
 
-def test_one_relative_is_one_entity(evidence):
-    one = replace(evidence, named=np.where(np.array(list(NAMED_COLUMNS)) == "head_relatives_count", 1, evidence.named))
-    has, lacks = (describe(one, "head_relatives", 0, share > 0, head_relatives_five=share) for share in (1.0, 0.0))
+def test_one_relative_is_one_entity(evidence, graph):
+    one = {"head_relatives_count": 1}
+    has, lacks = (
+        describe(graph, evidence, "head_relatives", 0, share > 0, head_relatives_five=share, **one)
+        for share in (1.0, 0.0)
+    )
     assert has == "The entity most similar to ada has the fact born in(X, paris)."
     assert lacks == "The entity most similar to ada does not have the fact born in(X, paris)."
 
 
-def test_head_and_tail_in_one_are_a_reason(evidence):
-    (reasons,) = give_reasons(evidence, weights(evidence, same_entity=-2.0), np.array([2]))
+def test_head_and_tail_in_one_are_a_reason(evidence, graph):
+    (reasons,) = give_reasons(evidence, weights(evidence, same_entity=-2.0), graph, np.array([2]))
     assert reasons == ("against: Head and tail are the same entity.",)
 
 
 def test_reasons_for_what_was_decided_come_first(evidence, graph):
     model = weights(evidence, head_slot_filled=-3.0, path_count=1.0, score=-0.5)
-    (free,) = give_reasons(evidence, model, np.array([0]), graph=graph)
+    (free,) = give_reasons(evidence, model, graph, np.array([0]))
     assert free[0].startswith("against: ada already has the fact")
-    (accepted,) = give_reasons(evidence, model, np.array([0]), graph=graph, accepted=np.array([True]), most=2)
+    (accepted,) = give_reasons(evidence, model, graph, np.array([0]), accepted=np.array([True]), most=2)
     assert not accepted[0].startswith("against: ")
     assert accepted[1] == free[0]
 
 
 def test_where_no_piece_supports_what_was_decided_a_sentence_says_so(evidence, graph):
     model = weights(evidence, head_slot_filled=-3.0)
-    (reasons,) = give_reasons(evidence, model, [0], graph=graph, accepted=np.array([True]))
+    (reasons,) = give_reasons(evidence, model, graph, [0], accepted=np.array([True]))
     assert reasons[0] == "No single piece of evidence supports it."
     assert reasons[1].startswith("against: ada already has the fact")
-    assert give_reasons(evidence, weights(evidence), [0], accepted=np.array([False])) == [
+    assert give_reasons(evidence, weights(evidence), graph, [0], accepted=np.array([False])) == [
         ("against: No single piece of evidence opposes it.",)
     ]
 
@@ -130,8 +138,8 @@ def test_one_text_has_those_for_and_those_against_apart():
     assert join_reasons([]) == ""
 
 
-def test_ids_are_called_by_names(evidence):
-    (reasons,) = give_reasons(evidence, weights(evidence, pair_best=1.0), np.array([0]), call="[[{}]]".format)
+def test_ids_are_called_by_names(evidence, graph):
+    (reasons,) = give_reasons(evidence, weights(evidence, pair_best=1.0), graph, np.array([0]), call="[[{}]]".format)
     assert reasons == ("against: No other fact links [[ada]] and [[paris]].",)
 
 

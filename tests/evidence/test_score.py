@@ -13,7 +13,6 @@ from actc.errors import FileError, TableError
 from actc.evidence.model import Quantiles, Ridge, count_cases, expect_share, fit_model
 from actc.evidence.reasons import load_evidence, save_evidence
 from actc.evidence.score import TrainingSet, best_place, create_training_set, learn, score_evidence
-from actc.evidence.table import Proposals
 from actc.graph.graph import Graph
 
 
@@ -39,43 +38,51 @@ def town():
 @pytest.fixture(scope="module")
 def weighed(town):
     graph, facts, pool, _ = town
-    return score_evidence(graph, pool, TrainingSet.placed_in(facts, pool))
+    training = TrainingSet.placed_in(facts, pool)
+    return *score_evidence(graph, pool, training), graph
 
 
 def test_holdout_facts_teach_what_a_score_of_noise_does_not_know(town, weighed):
-    truth = town[3]
-    assert weighed.log_odds[truth].min() > weighed.log_odds[~truth].max()
-    assert weighed.candidates.scores.tolist() == weighed.log_odds.tolist()
+    truth, (scored, model, _) = town[3], weighed
+    assert scored.scores[truth].min() > scored.scores[~truth].max()
+    assert scored.scores.tolist() == model.log_odds(scored.pieces).tolist()
 
 
 def test_saved_weights_give_the_same_log_odds(weighed, tmp_path):
-    save_evidence(tmp_path / "kept.npz", weighed.evidence, weighed.model)
-    evidence, again = load_evidence(tmp_path / "kept.npz", weighed.evidence.candidates)
-    np.testing.assert_allclose(again.log_odds(evidence), weighed.log_odds)
-    assert again.weights() == weighed.model.weights()
-    assert (again.share, again.holdout) == (weighed.model.share, weighed.model.holdout)
-    assert np.array_equal(evidence.named, weighed.evidence.named)
-    assert (evidence.columns, evidence.entity_names) == (weighed.evidence.columns, weighed.evidence.entity_names)
+    scored, model, graph = weighed
+    save_evidence(tmp_path / "kept.npz", scored, model, graph)
+    other = Graph.of(graph.recoded(graph.entity_names[::-1], graph.relation_names[::-1]))
+    again, same = load_evidence(tmp_path / "kept.npz", scored.without_pieces(), other)
+    np.testing.assert_allclose(same.log_odds(again.pieces), scored.scores)
+    assert same.weights() == model.weights()
+    assert (same.share, same.holdout) == (model.share, model.holdout)
+    assert [*again.pieces] == [*scored.pieces]
+    for row in range(len(scored)):  # codes of another graph, the same names
+        slots = [evidence.pieces["head_rule_slot"][row] for evidence in (scored, again)]
+        names = [graph.relation_names[int(slots[0]) // 2], other.relation_names[int(slots[1]) // 2]]
+        assert (slots[0] < 0) == (slots[1] < 0)
+        assert slots[0] < 0 or (names[0] == names[1] and slots[0] % 2 == slots[1] % 2)
 
 
 def test_a_file_that_holds_no_weights_or_those_of_others_is_refused(weighed, tmp_path):
     (tmp_path / "kept.npz").write_text("{}")
     with pytest.raises(FileError, match="does not hold evidence"):
-        load_evidence(tmp_path / "kept.npz", weighed.evidence.candidates)
-    save_evidence(tmp_path / "kept.npz", weighed.evidence, weighed.model)
+        load_evidence(tmp_path / "kept.npz", weighed[0], weighed[2])
+    save_evidence(tmp_path / "kept.npz", *weighed)
     with pytest.raises(FileError, match="it has 80 rows, more than the 3 candidates"):
-        load_evidence(tmp_path / "kept.npz", weighed.evidence.candidates.take([0, 1, 2]))
+        load_evidence(tmp_path / "kept.npz", weighed[0].take([0, 1, 2]), weighed[2])
 
 
 def test_the_lesson_is_the_best_there_is(town):
     graph, facts, pool, _ = town
-    both = pool.followed_by(facts).with_scores(np.append(pool.scores, facts.scores))
+    both = pool.followed_by(facts).without_scores().with_pieces(score=np.append(pool.scores, facts.scores))
+    pool = pool.with_pieces(score=pool.scores)
     found = create_training_set(graph, both, Graph.of(facts))
     assert found.true.sum() == len(facts)
-    assert found.proposals.scores
+    assert "score" in found.proposals.pieces
     placed = create_training_set(graph, pool, facts)
     assert placed.true.sum() >= 2
-    assert not placed.proposals.scores
+    assert not placed.proposals.pieces
     taken = create_training_set(graph, pool, Graph.of(facts))  # without scores nobody knows where to put them
     assert graph.contains(taken.holdout).all()
     assert len(taken.holdout) == len(graph) // 10
@@ -90,7 +97,7 @@ def test_a_share_that_is_known_is_what_is_expected(town):
     rest = training.proposals.take(~training.true)
     assert scorer.model.share == 0.3
     before = graph.take(~training.holdout.contains(graph))
-    assert sigmoid(replace(scorer, graph=before).score(rest).log_odds).mean() == pytest.approx(0.3, abs=0.02)
+    assert sigmoid(replace(scorer, graph=before).score(rest).scores).mean() == pytest.approx(0.3, abs=0.02)
 
 
 def test_a_model_may_know_only_some_candidates_and_marks_say_who_proposed_them(town):
@@ -98,35 +105,34 @@ def test_a_model_may_know_only_some_candidates_and_marks_say_who_proposed_them(t
     both = pool.followed_by(facts)
     known, random = np.append(truth, np.ones(len(facts), bool)), np.random.default_rng(0)
     scores = np.where(random.random(len(both)) < 0.5, np.nan, known + random.normal(size=len(both)) / 9)
-    proposals = Proposals(both, (scores,), {"by_rule": np.isnan(scores).astype(float)})
+    proposals = both.with_scores(scores).with_pieces(score=scores, by_rule=np.isnan(scores).astype(float))
     training = TrainingSet.among(facts, proposals)
     scorer = learn(graph, training)
     assert {"score", "has_score", "by_rule"} <= set(scorer.model.columns)
     assert scorer.model.weights()["score"] > 0
     weighed = scorer.score(proposals.take(~training.true))
-    assert np.isfinite(weighed.log_odds).all()
-    assert weighed.log_odds[truth].min() > weighed.log_odds[~truth].max()
-    assert np.isnan(weighed.evidence.column("place_among_tails")).sum() == np.isnan(scores[~training.true]).sum()
+    assert np.isfinite(weighed.scores).all()
+    assert weighed.scores[truth].min() > weighed.scores[~truth].max()
+    assert np.isnan(weighed.pieces["place_among_tails"]).sum() == np.isnan(scores[~training.true]).sum()
 
 
 def test_candidates_that_lack_a_piece_of_the_lesson_are_refused(town):
     graph, facts, pool, _ = town
-    both = pool.followed_by(facts).with_scores(np.append(pool.scores, facts.scores))
+    both = pool.followed_by(facts).without_scores().with_pieces(score=np.append(pool.scores, facts.scores))
     with pytest.raises(TableError, match="The candidates have no 'score', which the training set's proposals have"):
-        score_evidence(graph, Proposals(pool), TrainingSet.among(facts, both))
+        score_evidence(graph, pool, TrainingSet.among(facts, both))
 
 
 def test_no_model_is_needed(town):
     graph, facts, pool, truth = town
-    weighed = score_evidence(
-        graph, Proposals(pool), TrainingSet(facts, Proposals(facts.followed_by(pool)), np.arange(100) < 20)
-    )
-    assert weighed.log_odds[truth].min() > weighed.log_odds[~truth].max()
+    training = TrainingSet(facts, facts.followed_by(pool).without_scores(), np.arange(100) < 20)
+    weighed, _ = score_evidence(graph, pool, training)
+    assert weighed.scores[truth].min() > weighed.scores[~truth].max()
 
 
 def test_too_few_holdout_facts_are_refused(weighed):
     with pytest.raises(TableError, match="1 of 80 proposals are holdout facts"):
-        fit_model(weighed.evidence, np.arange(80) < 1)
+        fit_model(weighed[0], np.arange(80) < 1)
 
 
 def test_quantiles_keep_the_order_and_share_ties():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from actc import METHODS, Calibrator, ScoredTriples
 from actc.data.answers import Annotations
 from actc.errors import ActcError, ChoiceError, OptionError
-from actc.evidence.score import TriplesWithEvidence
+from actc.evidence.score import LOG_ODDS_PIECE
 from actc.methods.named import find_method, finds_cuts
 from tests.conftest import make_pool
 
@@ -134,7 +134,8 @@ def make_scored(kind, seed):
     if kind == "log-odds":
         return scored, labels
     pieces = np.random.default_rng(seed).normal(size=(len(pool), 3)) + labels[:, None]
-    return TriplesWithEvidence.of(scored, pieces, ("one", "two", "three"), with_log_odds=kind == "evidence"), labels
+    names = ("one", "two", "three" if kind == "evidence" else LOG_ODDS_PIECE)
+    return scored.with_pieces(**dict(zip(names, pieces.T, strict=True))), labels
 
 
 @pytest.mark.parametrize("kind", ["probability", "distance", "log-odds", "evidence", "untaught"])
@@ -156,7 +157,7 @@ def check_decisions(name, pool, labels, answers, far):
     accepted = fit.accepts(pool)
     if fit.thresholds is None:
         assert name.startswith("pooled-evidence")  # answers moved weights
-        assert isinstance(pool, TriplesWithEvidence)
+        assert pool.pieces
         assert len(answers) > 0
     else:
         assert fit.thresholds.decide(pool).tolist() == accepted.tolist()

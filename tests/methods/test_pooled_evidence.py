@@ -15,7 +15,7 @@ from actc.data.files import write_scored, write_triples
 from actc.data.numeric import sigmoid
 from actc.data.triples import ScoredTriples
 from actc.errors import OptionError
-from actc.evidence.score import TrainingSet, TriplesWithEvidence, learn, score_pools
+from actc.evidence.score import LOG_ODDS_PIECE, TrainingSet, learn, score_pools
 from actc.graph.graph import Graph
 from actc.methods.named import METHODS, thresholds_of
 from actc.methods.pooled.method import Pooled
@@ -42,7 +42,10 @@ def make_weighed(pieces, scores=None, with_log_odds=True):
     size = len(pieces)
     scores = np.zeros(size) if scores is None else scores
     triples = ScoredTriples.from_columns([f"h{i:04}" for i in range(size)], ["r"] * size, ["t"] * size, scores)
-    return TriplesWithEvidence.of(triples, pieces, tuple(f"piece {k}" for k in range(pieces.shape[1])), with_log_odds)
+    names = [f"piece {k}" for k in range(pieces.shape[1])]
+    if not with_log_odds:
+        names[-1] = LOG_ODDS_PIECE
+    return triples.with_pieces(**dict(zip(names, pieces.T, strict=True)))
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +92,7 @@ def test_where_answers_moved_weights_no_threshold_is_given_and_the_calibrator_he
 @pytest.mark.parametrize("count", [0, 30])
 def test_without_pieces_it_decides_by_thresholds_in_log_odds(cell, count):
     weighed = cell.with_evidence.valid
-    plain = weighed.with_scores(weighed.scores)
+    plain = weighed.without_pieces()
     answers = Annotations(np.arange(count), cell.valid_labels[:count])
     fit = METHODS["pooled-evidence"].fit(plain, answers)
     assert fit.thresholds.decide(plain).tolist() == fit.accepts(plain).tolist()
@@ -141,9 +144,8 @@ def test_scores_that_the_lesson_cannot_weigh_are_left_to_the_answers(cell):
     beside = TrainingSet.placed_in(cell.training.holdout, cell.valid)
     graph = Graph.of(cell.known)
     (weighed,) = score_pools(graph, [cell.valid], beside)
-    assert weighed.with_log_odds
-    score = weighed.pieces[:, weighed.piece_names.index("score")]
-    assert spearmanr(score, cell.valid.scores).statistic > 0.999
+    assert LOG_ODDS_PIECE not in weighed.pieces
+    assert spearmanr(weighed.pieces["score"], cell.valid.scores).statistic > 0.999
     assert "score" not in learn(graph, beside).model.columns
 
 
@@ -153,10 +155,11 @@ def test_a_folder_may_hold_facts_the_model_was_not_trained_on(cell, tmp_path):
     write_scored(tmp_path / "train.tsv", cell.known)
     assert read_cell(tmp_path).training is None
     write_scored(tmp_path / "held.tsv", cell.training.holdout)
-    assert not read_cell(tmp_path).training.proposals.scores
+    assert not read_cell(tmp_path).training.proposals.pieces
     assert read_cell(tmp_path, with_known=False).training is None
-    write_labelled(tmp_path / "held_proposals.tsv", cell.training.proposals.triples, cell.training.true)
+    proposals = cell.training.proposals.with_scores(np.arange(len(cell.training.true)))
+    write_labelled(tmp_path / "held_proposals.tsv", proposals, cell.training.true)
     read = read_cell(tmp_path).training
-    assert read.proposals.scores
+    assert "score" in read.proposals.pieces
     assert len(read.holdout) == len(cell.training.holdout)
     assert read.true.sum() == cell.training.true.sum()

@@ -75,7 +75,8 @@ class Cell:
         for triples in (self.valid, self.test, *([] if self.known is None else [self.known])):
             columns += [triples.relations, triples.scores]
         if self.training is not None:
-            columns += [self.training.true, self.training.proposals.triples.relations, *self.training.proposals.scores]
+            proposals = self.training.proposals
+            columns += [self.training.true, proposals.relations, *proposals.pieces.values()]
         return hashlib.sha256(b"".join(column.tobytes() for column in columns)).hexdigest()[:12]
 
     def load(self, with_known: bool) -> Cell:
@@ -187,7 +188,8 @@ def _read_training_set(folder: Path, pool: ScoredTriples) -> TrainingSet | None:
     holdout = read_scored(path)[0]
     if _find_split(folder, "held_proposals") is None:
         return TrainingSet.placed_in(holdout, pool)
-    return TrainingSet.among(holdout, _read_labelled(folder, "held_proposals")[0])
+    proposals = _read_labelled(folder, "held_proposals")[0]
+    return TrainingSet.among(holdout, proposals.with_pieces(score=proposals.scores))
 
 
 def _read_labelled(folder: Path, split: str) -> tuple[ScoredTriples, BoolArray]:

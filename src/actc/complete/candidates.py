@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,25 +11,26 @@ import numpy as np
 
 from actc.data.database import open_database, quote_file
 from actc.data.deliver import write_beside
-from actc.data.files import read_scored, write_scored, write_triples
+from actc.data.files import read_scored, write_scored
 from actc.data.frames import TRIPLE
 from actc.data.numeric import sigmoid
 from actc.data.progress import Stage, no_stage
 from actc.data.triples import FloatArray, IntArray, ScoredTriples
 from actc.errors import OptionError, TableError
 from actc.evidence.holdouts import score_rules
+from actc.evidence.model import EvidenceModel
 from actc.evidence.reasons import Reasons
 from actc.evidence.rules import propose_by_rules
-from actc.evidence.score import ScoredEvidence, best_place
+from actc.evidence.score import best_place
 from actc.evidence.table import count_look_ups
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import EVIDENCE_METHOD
 
-CANDIDATES, KNOWN, PIECES = "candidates.parquet", "known.parquet", "pieces.npy"
+CANDIDATES, KNOWN, PIECES = "candidates.parquet", "known.parquet", "pieces.npz"
 """In a run's folder: the candidates; the graph with a model's scores; the evidence of facts."""
 RECORDED = ("notes", "precisions", "pays", "log_odds")
-RULES, MODEL, GIVEN = "rules", "model", "given"
-"""Who proposed a candidate."""
+MODEL, GIVEN = "model", "given"
+"""Who proposed a candidate, beside ``RULES``."""
 PLAIN_METHOD = "pooled"
 TOO_SMALL = "The graph is too small to learn the weights of evidence; the model's scores decide alone."
 HOPELESS = 0.05  # of the expected number of true candidates: no question is about the least likely ones that sum to it
@@ -57,7 +58,7 @@ class Candidates:
     log_odds : bool
     known : ScoredTriples, optional
         The graph's triples with the model's scores, where a model decides alone.
-    pieces : float array of shape (N, F), optional
+    pieces : dict of float arrays of shape (N,)
         The evidence of facts as normal quantiles, in single precision: answers move the weight of each piece.
     seconds : float
         What it took to make them, where an earlier run did.
@@ -70,18 +71,13 @@ class Candidates:
     pays: dict[str, Any] | None = None
     log_odds: bool = False
     known: ScoredTriples | None = None
-    pieces: FloatArray | None = None
+    pieces: Mapping[str, FloatArray] = field(default_factory=dict)
     seconds: float = 0.0
 
     @classmethod
-    def by_evidence(cls, scored: ScoredEvidence, graph: Graph, further: Mapping[str, Any], *notes: str) -> Self:
+    def by_evidence(cls, scored: ScoredTriples, model: EvidenceModel, graph: Graph, *notes: str) -> Self:
         """Return candidates whose scores are log-odds by evidence."""
-        reasons = Reasons(((scored.evidence, scored.model),), graph)
-        return cls(replace(scored.candidates, further=further), notes, reasons, log_odds=True)
-
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of their file."""
-        return {**self.triples.plain().columns(), "score": self.triples.scores, **self.triples.further}
+        return cls(scored.without_pieces(), notes, Reasons(((scored, model),), graph), log_odds=True)
 
     @property
     def scored(self) -> ScoredTriples:
@@ -100,14 +96,15 @@ class Candidates:
     def save(self, folder: Path) -> dict[str, Any]:
         """Write them into the folder of a run; return what its record has of them."""
         folder.mkdir(exist_ok=True)
-        write_triples(folder / CANDIDATES, self.columns())
+        write_scored(folder / CANDIDATES, self.triples)
         if self.known is not None:
             write_scored(folder / KNOWN, self.known)
         if self.reasons is not None:
             self.reasons.save(folder)
-        if self.pieces is not None:
+        if self.pieces:
             with write_beside(folder / PIECES) as temporary, temporary.open("wb") as file:
-                np.save(file, self.pieces)
+                columns: dict[str, Any] = {**self.pieces}
+                np.savez(file, **columns)
         return {name: getattr(self, name) for name in RECORDED}
 
     @classmethod
@@ -121,11 +118,12 @@ class Candidates:
             for name, column in table.items()
             if name not in (*TRIPLE, "score")
         }
+        pieces = dict(np.load(folder / PIECES, allow_pickle=False)) if (folder / PIECES).exists() else {}
         return cls(
             replace(triples, further=further),
+            pieces=pieces,
             reasons=Reasons.load(folder, triples, graph),
             known=read_scored(folder / KNOWN)[0] if (folder / KNOWN).exists() else None,
-            pieces=np.load(folder / PIECES, allow_pickle=False) if (folder / PIECES).exists() else None,
             notes=tuple(record["notes"]),
             precisions=tuple(record["precisions"]),
             pays=record["pays"],
@@ -137,14 +135,12 @@ class Candidates:
 def candidates_of_rules(graph: Graph, seed: int = 0, stage: Stage = no_stage) -> Candidates:
     """Return what the graph's own rules propose, scored by evidence."""
     with stage("Rules") as advance:
-        proposed = propose_by_rules(graph, progress=count_look_ups(advance, 1))
+        proposed, rules = propose_by_rules(graph, progress=count_look_ups(advance, 1))
     try:
-        found = score_rules(graph, proposed, seed=seed, stage=stage)
+        found = score_rules(graph, proposed, rules, seed=seed, stage=stage)
     except TableError as error:
         raise OptionError(f"{str(error).rstrip('.')}; give --model or --candidates.") from None
-    table = proposed.columns()
-    further = {name: table[name] for name in ("rule", "rule_confidence", "rules", "proposed_by")}
-    scored = Candidates.by_evidence(found.scored, graph, further, found.summary())
+    scored = Candidates.by_evidence(found.scored, found.model, graph, found.summary())
     return replace(scored, precisions=tuple(found.precisions.round(4).tolist()))
 
 

@@ -23,9 +23,8 @@ from actc.evidence.model import FOLDS, EvidenceModel, Quantiles, Ridge, hash_tri
 from actc.evidence.plan import GRAPH_COLUMNS
 from actc.evidence.plant import Planted
 from actc.evidence.reasons import Reasons
-from actc.evidence.score import TriplesWithEvidence
 from actc.evidence.steps import Limits
-from actc.evidence.table import Duckdb, Proposals, Work, count_look_ups, gather_evidence
+from actc.evidence.table import Duckdb, Work, count_look_ups, gather_evidence
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import Pooled
 
@@ -114,9 +113,10 @@ def doubt_facts(graph: Graph, seed: int = 0, stage: Stage = no_stage) -> Candida
     some = doubtful.take(np.arange(min(len(doubtful), EXPLAINED)))
     with stage("Reasons") as advance:
         progress = count_look_ups(advance, 1)
-        evidence = gather_evidence(graph, Proposals(some), Limits.for_count(len(some)), progress=progress)
+        evidence = gather_evidence(graph, some, Limits.for_count(len(some)), progress=progress)
     reasons = Reasons(((evidence, model),), graph)
-    return Candidates(doubtful, reasons=reasons, log_odds=True, pieces=pieces[rows])
+    named = dict(zip(model.columns, pieces[rows].T, strict=True))
+    return Candidates(doubtful, reasons=reasons, log_odds=True, pieces=named)
 
 
 def probability_wrong(facts: Candidates, case: Case | None = None) -> FloatArray:
@@ -126,10 +126,7 @@ def probability_wrong(facts: Candidates, case: Case | None = None) -> FloatArray
     """
     if case is None or not len(case.annotations):
         return sigmoid(facts.triples.scores)
-    assert facts.pieces is not None
-    assert facts.reasons is not None
-    names = facts.reasons.parts[0][1].columns
-    pool = TriplesWithEvidence.of(facts.triples, facts.pieces, names, with_log_odds=True)
+    pool = facts.triples.with_pieces(**facts.pieces)
     answers = case.answers_in(facts.triples)
     found = Pooled(reads="evidence").fit(pool, answers).probabilities(pool)
     found[answers.rows] = answers.labels
@@ -140,7 +137,7 @@ def explain_facts(facts: Candidates, triples: Triples) -> Reasons:
     """Return the reasons of some of the facts."""
     assert facts.reasons is not None
     graph, model = facts.reasons.graph, facts.reasons.parts[0][1]
-    evidence = gather_evidence(graph, Proposals(triples), Limits.for_count(len(triples)))
+    evidence = gather_evidence(graph, triples, Limits.for_count(len(triples)))
     return Reasons(((evidence, model),), graph)
 
 
@@ -153,10 +150,10 @@ def look_up(graph: Graph, seed: int, advance: Advance) -> PlantedEvidence:
     for at in range(rounds):
         planted = Planted.of(graph, min(each, MOST_EACH), np.random.default_rng([seed, at]))
         limits = Limits.for_count(len(planted.graph))
-        work = Work.of(planted.graph, Proposals(planted.graph), limits, count_look_ups(advance, rounds))
+        work = Work.of(planted.graph, planted.graph, limits, count_look_ups(advance, rounds))
         pieces.append(np.empty((len(planted.graph), len(GRAPH_COLUMNS)), dtype=np.float32))
         for part in Duckdb(MEMORY).look(work):
-            pieces[at][work.rows[part.ids]] = part.values(GRAPH_COLUMNS)
+            pieces[at][work.rows[part["id"]]] = np.column_stack([part[name] for name in GRAPH_COLUMNS])
         numbers.append(np.stack([planted.kinds, planted.rows, hash_triples(planted.graph) % FOLDS]))
     return PlantedEvidence(np.concatenate(pieces), *np.concatenate(numbers, axis=1))
 

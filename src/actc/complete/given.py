@@ -26,7 +26,6 @@ from actc.data.triples import FloatArray, ScoredTriples, encode_columns
 from actc.errors import FileError, OptionError, TableError
 from actc.evidence.model import Quantiles
 from actc.evidence.score import TrainingSet, create_training_set, score_evidence
-from actc.evidence.table import Proposals
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals
@@ -135,14 +134,15 @@ def score_given(graph: Graph, given: Candidates, seed: int = 0, stage: Stage = n
     triples = given.triples
     try:
         plain = Graph.of(triples)
-        scored = score_evidence(graph, Proposals(plain), TrainingSet.from_graph(graph, plain), stage=stage)
+        scored, model = score_evidence(graph, plain, TrainingSet.from_graph(graph, plain), stage=stage)
     except TableError:  # the graph is too small
         return _score_by_themselves(graph, given, seed, stage)
-    found = Candidates.by_evidence(scored, graph, triples.further, *given.notes, OWN_GRAPH)
+    scored = replace(scored, further=triples.further)
+    found = Candidates.by_evidence(scored, model, graph, *given.notes, OWN_GRAPH)
     if _own_score(triples) is None:
         return found
     # What evidence adds to the share that it expects.
-    more = scored.log_odds - logit(np.array(scored.model.share))
+    more = scored.scores - logit(np.array(model.share))
     return replace(found, triples=triples.with_scores(triples.scores + more))
 
 
@@ -171,14 +171,16 @@ def score_given_with_model(
     plain = score_by_model(given, model)
     known = None if holdout is None else holdout.take(np.flatnonzero(knows(model, holdout)))
     facts = None if known is None or len(known) < 2 else score_triples(model, known)
+    candidates = plain.triples.with_pieces(score=plain.triples.scores)
     try:
-        training = create_training_set(graph, plain.triples, facts)
-        scored = score_evidence(graph, plain.triples, training, stage=stage)
+        training = create_training_set(graph, candidates, facts)
+        graph = Graph.of(graph.union(training.holdout))
+        scored, weights = score_evidence(graph, candidates, training, stage=stage)
     except TableError:
         return replace(plain, notes=(*plain.notes, TOO_SMALL))
     why = UNSCORED if holdout is not None else f"No holdout facts are known: {OWN_FACTS}"
-    notes = plain.notes if scored.model.with_scores else (*plain.notes, why)
-    return Candidates.by_evidence(scored, graph, plain.triples.further, *notes)
+    notes = plain.notes if weights.with_scores else (*plain.notes, why)
+    return Candidates.by_evidence(scored, weights, graph, *notes)
 
 
 def score_by_model(given: Candidates, model: Scorer) -> Candidates:

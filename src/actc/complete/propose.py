@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from actc.complete.candidates import MODEL, Candidates, ask_for, best_placed, candidates_of_rules, proposed_by
 from actc.complete.pykeen import find_unseen, load_result
 from actc.complete.search import CandidateSearch, Scorer, knows, write_candidates
-from actc.complete.union import ModelProposals, candidates_of_both
+from actc.complete.union import candidates_of_both
 from actc.data.deliver import check_writable
-from actc.data.files import copy_options, read_scored, write_triples
+from actc.data.files import copy_options, read_scored, write_scored
 from actc.data.progress import Stage, no_stage
 from actc.data.triples import ScoredTriples
 from actc.errors import OptionError
@@ -70,9 +69,9 @@ def propose_candidates(
     if model is None:
         if evidence:
             found = candidates_of_rules(known, stage=stage)
-            return _write(out, found.columns(), found.notes)
+            return _write(out, found.triples, found.notes)
         with stage("Rules") as advance:
-            return _write(out, propose_by_rules(known, progress=count_look_ups(advance, 1)).columns())
+            return _write(out, propose_by_rules(known, progress=count_look_ups(advance, 1))[0])
     scorer = load_result(model, trust=trust)
     if not evidence:
         with stage("Questions") as advance:
@@ -80,14 +79,13 @@ def propose_candidates(
         return _finish(out, count)
     holdout, parts = read_holdout(model, held, known), out.with_name(f".{out.name}.proposals.parquet")
     found = candidates_of_rules_and_model(known, scorer, holdout, best, parts, stage)
-    return _write(out, found.columns(), found.notes)
+    return _write(out, found.triples, found.notes)
 
 
-def _write(out: Path, columns: dict[str, Any], notes: Sequence[str] = ()) -> Finished:
+def _write(out: Path, candidates: ScoredTriples, notes: Sequence[str] = ()) -> Finished:
     """Write candidates, those with the highest score first."""
-    rows = np.argsort(-columns["score"], kind="stable")
-    write_triples(out, {name: values[rows] for name, values in columns.items()})
-    return _finish(out, len(rows), notes)
+    write_scored(out, candidates.take(np.argsort(-candidates.scores, kind="stable")))
+    return _finish(out, len(candidates), notes)
 
 
 def _finish(out: Path, count: int, notes: Sequence[str] = ()) -> Finished:
@@ -120,7 +118,7 @@ def candidates_of_rules_and_model(
     count = CandidateSearch(scorer, rest, best).count_questions()
     proposals = _ask(CandidateSearch(scorer, rest, ask_for(best, count)), path, stage)
     placed = best_placed(proposals)
-    found = candidates_of_both(graph, ModelProposals(scorer, holdout, placed), seed, stage)
+    found = candidates_of_both(graph, scorer, holdout, placed, seed, stage)
     if len(placed) < len(proposals):
         cut = f"Of {len(proposals):,} proposals of the model the {len(placed):,} best placed in their questions are"
         return replace(found, notes=(f"{cut} scored.", *found.notes))

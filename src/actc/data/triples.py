@@ -179,10 +179,14 @@ class Triples:
         """Return the same triples without anything beside them."""
         return Triples(self.heads, self.relations, self.tails, self.entity_names, self.relation_names)
 
-    def with_scores(self, scores: FloatArray) -> ScoredTriples:
+    def with_scores(self, scores: ArrayLike) -> ScoredTriples:
         """Return the same triples with the given scores, row by row."""
         columns = (self.heads, self.relations, self.tails, self.entity_names, self.relation_names)
         return ScoredTriples(*columns, scores=np.asarray(scores, dtype=np.float64))
+
+    def without_scores(self) -> ScoredTriples:
+        """Return the same triples as candidates that nobody has scored, without anything beside them."""
+        return self.plain().with_scores(np.full(len(self), np.nan))
 
     def recoded(self, entity_names: Sequence[str], relation_names: Sequence[str]) -> Self:
         """Return the same triples as codes into other vocabularies, -1 for a name they lack."""
@@ -308,7 +312,7 @@ def encode_columns(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoredTriples(Triples):
-    """Triples, each with the score a model gave it; bigger is more plausible.
+    """Triples, each with a score, bigger being more plausible; and what else is known of each, in named columns.
 
     Build it with :meth:`from_columns`, which encodes the names and checks every row.
 
@@ -319,16 +323,20 @@ class ScoredTriples(Triples):
     entity_names, relation_names : Vocabulary, or sequence of str
         Sorted vocabularies.
     scores : float array of shape (N,)
-        Finite scores.
+        Finite scores; NaN where candidates have none yet.
     probabilities : bool
         Whether the scores are probabilities of being true.
     further : dict of arrays of shape (N,)
         Further columns by their names, such as the text that a triple was taken from: they come back in every output.
+    pieces : dict of float arrays of shape (N,)
+        Pieces of evidence by their names, NaN where one is missing: what proposers say of a candidate (a model's score,
+        the confidence of a rule), and what the graph says of it. No output repeats them.
     """
 
     scores: FloatArray = field(kw_only=True)
     probabilities: bool = field(default=False, kw_only=True)
     further: Mapping[str, NDArray[Any]] = field(default_factory=dict, kw_only=True)
+    pieces: Mapping[str, FloatArray] = field(default_factory=dict, kw_only=True)
 
     @classmethod
     def from_columns(
@@ -423,16 +431,27 @@ class ScoredTriples(Triples):
     def take(self, rows: ArrayLike) -> Self:
         """Return the given rows (or those a mask keeps) as a table of their own."""
         rows = _as_rows(rows)
-        further = {name: column[rows] for name, column in self.further.items()}
-        return replace(super().take(rows), scores=self.scores[rows], further=further)
+        further, pieces = ({name: one[rows] for name, one in kind.items()} for kind in (self.further, self.pieces))
+        return replace(super().take(rows), scores=self.scores[rows], further=further, pieces=pieces)
+
+    def with_pieces(self, **pieces: FloatArray) -> Self:
+        """Return the same triples with more pieces of evidence, each of shape (N,)."""
+        for name, column in pieces.items():
+            if len(column) != len(self):
+                raise TableError(f"There are {len(self)} triples but {len(column)} values of {name}.")
+        return replace(self, pieces={**self.pieces, **pieces})
+
+    def without_pieces(self) -> Self:
+        """Return the same triples without the evidence beside them."""
+        return replace(self, pieces={})
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return head, relation and tail as names, and the further columns, each of shape (N,)."""
         return {**super().columns(), **self.further}
 
-    def with_scores(self, scores: FloatArray) -> ScoredTriples:
-        """Return the same triples with other scores."""
-        return replace(super().with_scores(scores), further=self.further)
+    def with_scores(self, scores: ArrayLike) -> ScoredTriples:
+        """Return the same triples with other scores, and the same columns beside them."""
+        return replace(super().with_scores(scores), further=self.further, pieces=self.pieces)
 
     def followed_by_scored(self, others: ScoredTriples) -> ScoredTriples:
         """Return the rows of this table and then those of another, none of which may be here already."""

@@ -197,8 +197,8 @@ def _weigh_evidence(triples: ScoredTriples, graph: Graph) -> ScoredTriples:
     """Return candidates whose scores are their log-odds by the graph's evidence; its own facts weigh the evidence."""
     if set(graph.entity_names).isdisjoint(triples.entity_names):
         raise TableError("The graph and the pool have no entity in common; are they about the same things?")
-    scored = score_evidence(graph, triples, TrainingSet.from_graph(graph, triples))
-    return replace(triples.with_scores(scored.log_odds), further={**triples.further, "model_score": triples.scores})
+    scored, _ = score_evidence(graph, triples, TrainingSet.from_graph(graph, triples))
+    return replace(triples.with_scores(scored.scores), further={**triples.further, "model_score": triples.scores})
 
 
 def _frame_like(pool: Any, rows: IntArray, columns: dict[str, Any], library: str | None) -> Any:

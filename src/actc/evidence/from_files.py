@@ -18,7 +18,7 @@ from actc.errors import ChoiceError, FileError, OptionError, TableError, needing
 from actc.evidence.reasons import give_reasons
 from actc.evidence.score import EvidenceScorer, create_training_set, learn
 from actc.evidence.steps import Limits
-from actc.evidence.table import Duckdb, Engine, Progress, Proposals, Work, place_scores
+from actc.evidence.table import Duckdb, Engine, Progress, Work, place_scores
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals
@@ -37,19 +37,19 @@ class EvidenceAdded:
     Parameters
     ----------
     scorer : EvidenceScorer
-    candidates : Proposals
-        As they were read.
+    candidates : ScoredTriples
+        As they were read, with the models' scores as pieces.
     notes : tuple of str
     """
 
     scorer: EvidenceScorer
-    candidates: Proposals
+    candidates: ScoredTriples
     notes: tuple[str, ...] = ()
 
     def explain(self, rows: ArrayLike) -> list[tuple[str, ...]]:
         """Return the reasons for and against the candidates of some rows, in rising order: looked up again."""
         scored = self.scorer.score(place_scores(self.candidates, np.sort(np.asarray(rows))))
-        return give_reasons(scored.evidence, scored.model, graph=self.scorer.graph)
+        return give_reasons(scored, self.scorer.model, self.scorer.graph)
 
 
 def add_evidence(
@@ -108,7 +108,7 @@ def add_evidence(
 
 def _read(
     graph: str | Path, candidates: str | Path, held: str | Path | None, scores: Sequence[str | Path], base: Base
-) -> tuple[Graph, Proposals, ScoredTriples | None]:
+) -> tuple[Graph, ScoredTriples, ScoredTriples | None]:
     """Read known facts, candidates and holdout facts; parameters as those of :func:`add_evidence`."""
     known = without_literals(read_graph(graph, base=base))
     others = [(Path(path), read_scored(path)[0]) for path in scores]
@@ -117,8 +117,8 @@ def _read(
     if set(known.entity_names).isdisjoint(given.entity_names):
         raise FileError(f"{candidates}: it has no entity in common with {graph}; is it about another graph?")
     holdout = None if held is None else _read_holdout(Path(held), base, [(Path(candidates), given), *others])
-    more = [_scores_of(given, path, scored, "candidates") for path, scored in others]
-    return known, Proposals(given, (given.scores, *more)), holdout
+    more = {f"score_{k}": _scores_of(given, *one, "candidates") for k, one in enumerate(others, start=2)}
+    return known, given.with_pieces(score=given.scores, **more), holdout
 
 
 def _read_candidates(path: Path, others: list[tuple[Path, ScoredTriples]]) -> tuple[ScoredTriples, bool]:
@@ -148,10 +148,10 @@ def _scores_of(triples: Triples, path: Path, scored: ScoredTriples, what: str) -
 
 
 def _learn(
-    known: Graph, given: Proposals, holdout: ScoredTriples | None, engine: Engine, progress: Progress | None
+    known: Graph, given: ScoredTriples, holdout: ScoredTriples | None, engine: Engine, progress: Progress | None
 ) -> tuple[EvidenceScorer, list[str]]:
     """Learn what evidence is worth from holdout facts, or from the graph's own where there are none."""
-    if holdout is not None and holdout.contains(given.triples).all():
+    if holdout is not None and holdout.contains(given).all():
         raise OptionError("--held: all candidates are holdout facts; other proposals are needed to compare them with.")
     training = create_training_set(known, given, holdout)
     limits = Limits.for_count(max(len(given), len(training.proposals)))
@@ -165,15 +165,15 @@ def _learn(
 
 
 def write_scored_evidence(
-    scorer: EvidenceScorer, candidates: Proposals, out: Path, engine: Engine, progress: Progress | None = None
+    scorer: EvidenceScorer, candidates: ScoredTriples, out: Path, engine: Engine, progress: Progress | None = None
 ) -> None:
     """Write candidates: head, relation, tail, score (the log-odds), then one column per piece of evidence.
 
     Parameters
     ----------
     scorer : EvidenceScorer
-    candidates : Proposals
-        Their marks are not written.
+    candidates : ScoredTriples
+        Of their pieces models' scores alone are written.
     out : Path
         A .parquet, .tsv or .csv file, or a folder of Parquet parts, which has no ending. Rows are in the order of the
         candidates; of more than a chunk, relation by relation; Spark gives them no order.
@@ -181,7 +181,7 @@ def write_scored_evidence(
         See :func:`open_engine`.
     """
     if out.suffix:
-        names = candidates.triples.entity_names.array, candidates.triples.relation_names.array
+        names = candidates.entity_names.array, candidates.relation_names.array
         refuse_tabs(out, dict(zip(("head", "relation"), names, strict=True)))
     engine.write(Work.of(scorer.graph, candidates, scorer.limits, progress), scorer.model, out)
 

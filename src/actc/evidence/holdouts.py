@@ -9,26 +9,27 @@ import numpy as np
 
 from actc.data.numeric import find_shift, one_thread
 from actc.data.progress import Stage, no_stage
-from actc.data.triples import BoolArray, FloatArray, IntArray, Triples
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
 from actc.evidence.ceiling import Ceiling, fit_ceiling
 from actc.evidence.model import (
     BEND,
     SHARE,
     EvidenceModel,
+    Pieces,
     Quantiles,
     Ridge,
     bend_columns,
     count_cases,
     fit_logistic,
     hash_triples,
-    pieces_columns,
-    pieces_of,
+    learnable_pieces,
+    stack_pieces,
 )
-from actc.evidence.rules import RULE_LIMITS, RuleProposals, propose_by_rules
-from actc.evidence.score import ScoredEvidence, TrainingSet
+from actc.evidence.rules import RULE_LIMITS, Rules, propose_by_rules
+from actc.evidence.score import TrainingSet
 from actc.evidence.steps import Limits
-from actc.evidence.table import Evidence, Progress, Proposals, count_look_ups, gather_evidence
+from actc.evidence.table import Progress, count_look_ups, gather_evidence
 from actc.graph.graph import Graph
 
 HOLDOUT = 0.1  # of the graph's facts
@@ -51,8 +52,10 @@ class HoldoutEstimate:
 
     Parameters
     ----------
-    scored : ScoredEvidence
-        The candidates, their log-odds and evidence.
+    scored : ScoredTriples
+        The candidates: their scores are log-odds, their pieces the evidence.
+    model : EvidenceModel
+        The weights.
     recall : float
         The share of the holdout that was proposed: of the missing facts of this kind, about as many are candidates.
     holdout : int
@@ -64,7 +67,8 @@ class HoldoutEstimate:
         where there are no such candidates.
     """
 
-    scored: ScoredEvidence
+    scored: ScoredTriples
+    model: EvidenceModel
     recall: float
     holdout: int
     share: float
@@ -86,7 +90,8 @@ class HoldoutEstimate:
 
 def score_rules(
     graph: Graph,
-    proposed: RuleProposals,
+    proposed: ScoredTriples,
+    rules: Rules,
     *,
     seed: int = 0,
     stage: Stage = no_stage,
@@ -97,8 +102,10 @@ def score_rules(
     ----------
     graph : Graph
         The known facts.
-    proposed : RuleProposals
+    proposed : ScoredTriples
         What its rules propose.
+    rules : Rules
+        The rules.
     seed : int
         Where the draw of the holdout starts from.
     stage : callable
@@ -106,16 +113,16 @@ def score_rules(
     """
     if not len(proposed):
         raise TableError(f"No rule of this graph of {len(graph)} facts proposes anything.")
-    limits, least = RULE_LIMITS, proposed.least
+    limits, least = RULE_LIMITS, rules.least
     if least >= limits.confidence:  # less sure rules, too, for what is plainly false
         limits, least = replace(limits, confidence=TRAINING_CONFIDENCE), TRAINING_CONFIDENCE
     holdouts, trainings = split_holdouts(graph, seed), []
     with stage("Rules of known facts") as advance:
         for out in holdouts:
-            again = propose_by_rules(graph.take(~out), limits, confidence=least)
-            trainings.append(TrainingSet.among(graph.take(out), again.proposals()))
+            again, _ = propose_by_rules(graph.take(~out), limits, confidence=least)
+            trainings.append(TrainingSet.among(graph.take(out), again))
             advance(1, len(holdouts))
-    return score_by_holdouts(graph, proposed.proposals(), trainings, seed, stage)
+    return score_by_holdouts(graph, proposed, trainings, seed, stage)
 
 
 def split_holdouts(graph: Graph, seed: int) -> list[BoolArray]:
@@ -165,7 +172,7 @@ class _TrainingTable:
 @one_thread()
 def score_by_holdouts(
     graph: Graph,
-    candidates: Proposals,
+    candidates: ScoredTriples,
     trainings: Sequence[TrainingSet],
     seed: int = 0,
     stage: Stage = no_stage,
@@ -186,28 +193,29 @@ def score_by_holdouts(
         fit_ceiling(log_odds, table.true, table.cases, table.relations, len(graph.relation_names) + 1)
         for log_odds in (bent_log_odds, plain_log_odds)
     )
-    marks = {**candidates.marks, OFFSET: bent.offset[_relations(graph, candidates.triples)]}
+    candidates = candidates.with_pieces(**{OFFSET: bent.offset[_relations(graph, candidates)]})
     with stage("Evidence of the candidates") as advance:
-        progress = count_look_ups(advance, 1)
-        evidence = gather_evidence(graph, replace(candidates, marks=marks), limits, progress=progress)
+        scored = gather_evidence(graph, candidates, limits, progress=count_look_ups(advance, 1))
     share = min(float(plain.unlabelled.sum()) / table.trainings / len(candidates), MOST_SHARE)
-    model = EvidenceModel((*table.columns, OFFSET), _learn_ridge(table, bent, evidence), share, int(table.true.sum()))
-    log_odds = model.log_odds(evidence)
+    model = EvidenceModel(
+        (*table.columns, OFFSET), _learn_ridge(table, bent, scored.pieces), share, int(table.true.sum())
+    )
+    log_odds = model.log_odds(scored.pieces)
     more = find_shift(log_odds, share)
-    ridge = replace(model.ridge, intercept=model.ridge.intercept + more)
-    scored = ScoredEvidence(evidence, replace(model, ridge=ridge), log_odds + more)
+    model = replace(model, ridge=replace(model.ridge, intercept=model.ridge.intercept + more))
+    scored = scored.with_scores(log_odds + more)
     steep = bent.slope * bent_log_odds + bent.offset[table.relations]
-    accepted = int((scored.log_odds > 0).sum())
+    accepted = int((scored.scores > 0).sum())
     with stage("Estimate of the precision"):
         precisions = _resample(table, steep, plain_log_odds, plain, accepted, random) if accepted else np.zeros(0)
-    return HoldoutEstimate(scored, table.recall, table.holdout, share, precisions)
+    return HoldoutEstimate(scored, model, table.recall, table.holdout, share, precisions)
 
 
-def _learn_ridge(table: _TrainingTable, bent: Ceiling, evidence: Evidence) -> Ridge:
+def _learn_ridge(table: _TrainingTable, bent: Ceiling, pieces: Pieces) -> Ridge:
     """Return the weights for candidates: those of the table's pieces, and the offset of relations as it is."""
     learnt = Ridge.learn_bent(table.pieces, table.true, table.weights)
-    offsets = np.unique(evidence.column(OFFSET).astype(np.float32)).astype(np.float64)
-    scale = max(float(evidence.column(OFFSET).std()), 1e-9)
+    offsets = np.unique(pieces[OFFSET].astype(np.float32)).astype(np.float64)
+    scale = max(float(pieces[OFFSET].std()), 1e-9)
     quantiles = Quantiles((*learnt.quantiles.values, offsets), (*learnt.quantiles.normal, offsets / scale))
     return Ridge(quantiles, np.append(bent.slope * learnt.weights, scale), bent.slope * learnt.intercept)
 
@@ -258,10 +266,10 @@ def _look_up(
 
     Proposals of sure rules are drawn more often: what is learnt from the others hardly depends on which they are.
     """
-    tables, labels, cases = list[Evidence](), list[BoolArray](), list[FloatArray]()
+    tables, labels, cases = list[ScoredTriples](), list[BoolArray](), list[FloatArray]()
     for training in trainings:
         true = training.true
-        sizes = np.where(true, 1.0, np.sqrt(training.proposals.marks.get("rules_together", np.ones(len(true)))))
+        sizes = np.where(true, 1.0, np.sqrt(training.proposals.pieces.get("rules_together", np.ones(len(true)))))
         most = np.where(true, MOST_TRUE / sizes[true].sum(), MOST_UNLABELLED / sizes[~true].sum())
         probability = np.minimum(sizes * most / len(trainings), 1.0)
         rows = np.flatnonzero(random.random(len(true)) < probability)
@@ -272,11 +280,11 @@ def _look_up(
     true = np.concatenate(labels)
     if true.sum() < 2 or true.all():
         raise TableError(f"{true.sum()} of {len(true)} proposals are holdout facts; two and others are needed.")
-    columns, triples = pieces_columns(tables), [evidence.candidates for evidence in tables]
-    pieces = np.concatenate([pieces_of(evidence, columns) for evidence in tables])
+    columns = learnable_pieces(tables)
+    pieces = np.concatenate([stack_pieces(table.pieces, columns) for table in tables])
     # A triple that several trainings propose is always in the same fold: what is learnt must not know it.
-    numbers = np.concatenate(list(map(hash_triples, triples)))
-    relations = np.concatenate([_relations(graph, one) for one in triples])
+    numbers = np.concatenate(list(map(hash_triples, tables)))
+    relations = np.concatenate([_relations(graph, table) for table in tables])
     holdout = sum(len(training.holdout) for training in trainings)
     recall = sum(int(training.true.sum()) for training in trainings) / max(holdout, 1)
     every = np.concatenate(cases)

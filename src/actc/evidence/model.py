@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
 from actc.data.numeric import find_shift, one_thread, sigmoid, softplus
-from actc.data.triples import BoolArray, FloatArray, IntArray, Triples
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
-from actc.evidence.plan import SCORE_COLUMNS
-from actc.evidence.table import HAS, Evidence, Part
+from actc.evidence.plan import NAMED_COLUMNS, is_of_scores
 
+Pieces = Mapping[str, FloatArray]
+HAS = "has_"  # before the name of a piece: whether it is there
 KNOTS = 256
 EDGE = 0.001  # no piece counts as rarer than one in a thousand
 
@@ -140,10 +140,10 @@ class EvidenceModel:
     share: float
     holdout: int
 
-    def log_odds(self, evidence: Evidence | Part) -> FloatArray:
+    def log_odds(self, pieces: Pieces) -> FloatArray:
         """Return the log-odds that each candidate is true, shape (N,)."""
-        starts = range(0, len(evidence), BATCH)
-        parts = [self.ridge.log_odds(pieces_of(evidence, self.columns, slice(at, at + BATCH))) for at in starts]
+        starts = range(0, len(next(iter(pieces.values()))), BATCH)
+        parts = [self.ridge.log_odds(stack_pieces(pieces, self.columns, slice(at, at + BATCH))) for at in starts]
         return np.concatenate([np.zeros(0), *parts])
 
     @property
@@ -156,20 +156,23 @@ class EvidenceModel:
         return dict(zip(self.columns, self.ridge.weights.tolist(), strict=True))
 
 
-def pieces_of(evidence: Evidence | Part, columns: Sequence[str], rows: slice | IntArray = slice(None)) -> FloatArray:
+def stack_pieces(pieces: Pieces, columns: Sequence[str], rows: slice | IntArray = slice(None)) -> FloatArray:
     """Return pieces of evidence of some rows in single precision, shape (N, F); ``has_x`` is 1 where ``x`` is there.
 
     A database adds numbers up in any order, so their last digits differ from run to run.
     """
-    table = np.zeros((len(np.arange(len(evidence))[rows]), len(columns)))
+    if missing := next((name for name in columns if name.removeprefix(HAS) not in pieces), None):
+        raise TableError(f"The candidates have no {missing!r}, which the training set's proposals have; give both.")
+    count = len(next(iter(pieces.values()))[rows])
+    table = np.zeros((count, len(columns)))
     for place, name in enumerate(columns):
-        piece = evidence.column(name.removeprefix(HAS))[rows]
+        piece = pieces[name.removeprefix(HAS)][rows]
         table[:, place] = np.isfinite(piece) if name.startswith(HAS) else piece.astype(np.float32)
     return table
 
 
 @one_thread()
-def fit_model(evidence: Evidence, true: BoolArray, share: float | None = None) -> EvidenceModel:
+def fit_model(proposals: ScoredTriples, true: BoolArray, share: float | None = None) -> EvidenceModel:
     """Learn from proposals of which some are holdout facts (``true``).
 
     ``share`` is that of the true ones to expect among the others, which count as unlabelled; estimated if not given.
@@ -178,8 +181,8 @@ def fit_model(evidence: Evidence, true: BoolArray, share: float | None = None) -
     count = int(true.sum())
     if count < 2 or count == len(true):
         raise TableError(f"{count} of {len(true)} proposals are holdout facts; two and other proposals are needed.")
-    columns = pieces_columns([evidence])
-    table = pieces_of(evidence, columns)
+    columns = learnable_pieces([proposals])
+    table = stack_pieces(proposals.pieces, columns)
     share = expect_share(table, true) if share is None else share
     ridge = Ridge.learn(table, true, count_cases(true, share))
     log_odds = STEEPER * (ridge.log_odds(table[~true]) - ridge.intercept)
@@ -187,13 +190,13 @@ def fit_model(evidence: Evidence, true: BoolArray, share: float | None = None) -
     return EvidenceModel(columns, ridge, share, count)
 
 
-def pieces_columns(tables: Sequence[Evidence]) -> tuple[str, ...]:
+def learnable_pieces(tables: Sequence[ScoredTriples]) -> tuple[str, ...]:
     """Return the names of the pieces of some tables, and of whether a piece is there, of those that some rows lack.
 
     Places go with their score.
     """
-    columns = tables[0].columns
-    names = [name for name in columns if any(np.isnan(table.column(name)).any() for table in tables)]
+    columns = [name for name in tables[0].pieces if name not in NAMED_COLUMNS]
+    names = [name for name in columns if any(np.isnan(table.pieces[name]).any() for table in tables)]
     return (*columns, *(HAS + name for name in names if not is_of_scores(name) or name.startswith("score")))
 
 
@@ -228,8 +231,3 @@ def count_cases(true: BoolArray, share: float, cases: FloatArray | float = 1.0) 
     weights = np.broadcast_to(cases, true.shape)
     sums = weights[~true].sum(), weights[true].sum()
     return np.asarray(weights * np.where(true, share / sums[1], (1 - share) / sums[0]) * len(true))
-
-
-def is_of_scores(name: str) -> bool:
-    """Return True if a piece comes from a model's score."""
-    return re.sub(r"_\d+$", "", name) in SCORE_COLUMNS  # score_2 is the second model's

@@ -323,14 +323,18 @@ def score_step(k: int) -> Step:
     return Step(f"scored{k}", query)
 
 
-SCORE_COLUMNS = (
-    "score", "place_among_tails", "place_among_heads", "behind_best_tail", "behind_best_head", "above_relation"
-)  # fmt: skip
+PLACE = "place_among_tails"
+SCORE_COLUMNS = ("score", PLACE, "place_among_heads", "behind_best_tail", "behind_best_head", "above_relation")
 
 
 def score_columns(models: int) -> list[str]:
     """Return the names of the pieces that so many models' scores give; those of the second end in _2 and so on."""
     return [f"{name}_{k + 1}" if k else name for k in range(models) for name in SCORE_COLUMNS]
+
+
+def is_of_scores(name: str) -> bool:
+    """Return True if a piece comes from a model's score."""
+    return re.sub(r"_\d+$", "", name) in SCORE_COLUMNS  # score_2 is the second model's
 
 
 def score_rows(models: int) -> str:

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from actc.data.deliver import write_beside
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.errors import FileError
-from actc.evidence.model import EvidenceModel, Quantiles, Ridge, pieces_of
+from actc.evidence.model import EvidenceModel, Quantiles, Ridge, stack_pieces
 from actc.evidence.plan import NAMED_COLUMNS, SIDES
-from actc.evidence.table import Evidence
+from actc.evidence.table import recode_named
 from actc.graph.graph import Graph
 
 # Pieces about nearly the same make one sentence: two could contradict each other.
@@ -76,14 +76,15 @@ class Slots:
 class Candidate:
     """One candidate's evidence by name, and what its sentences call things (``call``, from an id).
 
-    ``slots`` are those of each side; empty where no graph was given.
+    ``slots`` are those of each side.
     """
 
-    def __init__(self, evidence: Evidence, row: int, slots: dict[str, Slots], call: Callable[[str], str]) -> None:
-        self.value: dict[str, float] = dict(zip(evidence.columns, evidence.values[row].tolist(), strict=True))
-        self.code: dict[str, int] = dict(zip(NAMED_COLUMNS, evidence.named[row].tolist(), strict=True))
-        self.evidence, self.slots, self.call = evidence, slots, call
-        self.ids = dict(zip(("head", "relation", "tail"), evidence.candidates.triple(row), strict=True))
+    def __init__(
+        self, candidates: ScoredTriples, row: int, slots: dict[str, Slots], call: Callable[[str], str]
+    ) -> None:
+        self.value = {name: float(column[row]) for name, column in candidates.pieces.items()}
+        self.slots, self.call, self.graph = slots, call, slots["head"].graph
+        self.ids = dict(zip(("head", "relation", "tail"), candidates.triple(row), strict=True))
         self.name = {place: call(one) for place, one in self.ids.items()}
 
     def goal(self, side: str, name: str = "X") -> str:
@@ -93,14 +94,12 @@ class Candidate:
 
     def atom(self, slot: str, begin: str, end: str) -> str:
         """Return the relation of a slot as an atom that leads from ``begin`` to ``end``, whichever way it is read."""
-        relation, back = divmod(self.code[slot], 2)
-        name = self.call(self.evidence.relation_names[relation])
+        relation, back = divmod(int(self.value[slot]), 2)
+        name = self.call(self.graph.relation_names[relation])
         return f"{name}({end}, {begin})" if back else f"{name}({begin}, {end})"
 
     def filled(self, side: str) -> tuple[int, str, float]:
         """Return what fills the slot of one end."""
-        if side not in self.slots:
-            return 0, "", 0.0
         return self.slots[side].look_up(self.ids[side], self.ids["relation"])
 
 
@@ -136,9 +135,9 @@ def _describe_kind(side: str, of: Candidate, supports: bool) -> str:
 
 def _describe_rule(side: str, of: Candidate, supports: bool) -> str:
     share, end = of.value[f"{side}_rule_best"], of.name[side]
-    if of.code[f"{side}_rule_slot"] < 0 or share <= 0:
+    if of.value[f"{side}_rule_slot"] < 0 or share <= 0:
         return "" if supports else f"No entity that shares a fact with {end} has the fact {of.goal(side)}."
-    condition = of.call(of.evidence.entity_names[of.code[f"{side}_rule_entity"]])
+    condition = of.call(of.graph.entity_names[int(of.value[f"{side}_rule_entity"])])
     rule = _describe_implication(
         of.atom(f"{side}_rule_slot", "X", condition), "implies", of.goal(side), share, supports
     )
@@ -146,7 +145,7 @@ def _describe_rule(side: str, of: Candidate, supports: bool) -> str:
 
 
 def _describe_relatives(side: str, of: Candidate, supports: bool) -> str:
-    count, total, end = int(of.value[f"{side}_relatives_five"]), of.code[f"{side}_relatives_count"], of.name[side]
+    count, total, end = int(of.value[f"{side}_relatives_five"]), int(of.value[f"{side}_relatives_count"]), of.name[side]
     if not total or (count == 0 if supports else count == total):
         return ""
     if total == 1:
@@ -156,14 +155,14 @@ def _describe_relatives(side: str, of: Candidate, supports: bool) -> str:
 
 
 def _describe_pair(of: Candidate, supports: bool) -> str:
-    if of.code["pair_slot"] < 0:
+    if of.value["pair_slot"] < 0:
         return "" if supports else f"No other fact links {of.name['head']} and {of.name['tail']}."
     goal = f"{of.name['relation']}(A, B)"
     return _describe_implication(of.atom("pair_slot", "A", "B"), "implies", goal, of.value["pair_best"], supports)
 
 
 def _describe_path(of: Candidate, supports: bool) -> str:
-    if of.code["path_first"] < 0:
+    if of.value["path_first"] < 0:
         return "" if supports else f"No two facts lead from {of.name['head']} to {of.name['tail']}."
     body = f"{of.atom('path_first', 'A', 'X')} and {of.atom('path_second', 'X', 'B')}"
     return _describe_implication(body, "imply", f"{of.name['relation']}(A, B)", of.value["path_best"], supports)
@@ -200,11 +199,11 @@ SENTENCES |= {"pair": _describe_pair, "path": _describe_path, "same": _describe_
 
 
 def give_reasons(
-    evidence: Evidence,
+    candidates: ScoredTriples,
     model: EvidenceModel,
+    graph: Graph,
     rows: ArrayLike | None = None,
     *,
-    graph: Graph | None = None,
     accepted: BoolArray | None = None,
     most: int = 3,
     call: Callable[[str], str] = str,
@@ -213,13 +212,14 @@ def give_reasons(
 
     Parameters
     ----------
-    evidence : Evidence
+    candidates : ScoredTriples
+        With their evidence, as it was gathered.
     model : EvidenceModel
-        The weights of its pieces.
+        The weights of the pieces.
+    graph : Graph
+        The known facts that the evidence was gathered from.
     rows : int array of shape (n,), optional
         The candidates that reasons are wanted of; all of them if not given.
-    graph : Graph, optional
-        The known facts: with them a sentence can say that 99% have only one, and which one is there.
     accepted : bool array of shape (n,), optional
         What was decided: reasons of that side come first, at least one of them, or a sentence that there is none.
         Without it the side with the strongest reason comes first.
@@ -233,12 +233,12 @@ def give_reasons(
     list of n tuples of str
         Those for and those against apart, the strongest of each first; those against begin with "against: ".
     """
-    rows = np.arange(len(evidence)) if rows is None else np.asarray(rows)
-    topics, strengths = score_topics(evidence, model, rows)
-    slots = {} if graph is None else {side: Slots.of(graph, side) for side in SIDES}
+    rows = np.arange(len(candidates)) if rows is None else np.asarray(rows)
+    topics, strengths = score_topics(candidates, model, rows)
+    slots = {side: Slots.of(graph, side) for side in SIDES}
     sides = np.zeros(len(rows)) if accepted is None else np.where(accepted, 1, -1)
     return [
-        _choose(Candidate(evidence, row, slots, call), topics, strength, int(side), most)
+        _choose(Candidate(candidates, row, slots, call), topics, strength, int(side), most)
         for row, strength, side in zip(rows.tolist(), strengths, sides.tolist(), strict=True)
     ]
 
@@ -269,11 +269,11 @@ def join_reasons(reasons: Sequence[str]) -> str:
     return " ".join(f"{name}: {' '.join(sentences)}" for name, sentences in parts.items())
 
 
-def score_topics(evidence: Evidence, model: EvidenceModel, rows: IntArray) -> tuple[list[str], FloatArray]:
+def score_topics(candidates: ScoredTriples, model: EvidenceModel, rows: IntArray) -> tuple[list[str], FloatArray]:
     """Return what sentences can be about, and what each adds to the log-odds of some candidates, shape (n, topics)."""
     topic = [next((one for begins, one in TOPICS.items() if name.startswith(begins)), "") for name in model.columns]
     topics = sorted(set(topic) - {""})
-    pieces = model.ridge.pieces(pieces_of(evidence, model.columns, rows))
+    pieces = model.ridge.pieces(stack_pieces(candidates.pieces, model.columns, rows))
     strengths = [pieces[:, [name == one for name in topic]].sum(axis=1) for one in topics]
     return topics, np.column_stack(strengths) if strengths else np.zeros((len(rows), 0))
 
@@ -286,7 +286,7 @@ class Reasons:
     scored apart. ``graph`` has the known facts.
     """
 
-    parts: tuple[tuple[Evidence, EvidenceModel], ...]
+    parts: tuple[tuple[ScoredTriples, EvidenceModel], ...]
     graph: Graph
 
     def of(self, rows: IntArray, accepted: BoolArray, call: Callable[[str], str] = str) -> list[str]:
@@ -314,7 +314,7 @@ class Reasons:
         for evidence, model in self.parts:
             here = np.flatnonzero((rows >= start) & (rows < start + len(evidence)))
             side = None if accepted is None else accepted[here]
-            given = give_reasons(evidence, model, rows[here] - start, graph=self.graph, accepted=side, call=call)
+            given = give_reasons(evidence, model, self.graph, rows[here] - start, accepted=side, call=call)
             reasons |= dict(zip(here.tolist(), given, strict=True))
             start += len(evidence)
         return [reasons.get(place, ()) for place in range(len(rows))]
@@ -333,26 +333,28 @@ class Reasons:
     def save(self, folder: Path) -> None:
         """Write it into the folder of a run."""
         for (evidence, model), name in zip(self.parts, SAVED, strict=False):
-            save_evidence(folder / name, evidence, model)
+            save_evidence(folder / name, evidence, model, self.graph)
 
     @classmethod
     def load(cls, folder: Path, candidates: ScoredTriples, graph: Graph) -> Reasons | None:
         """Read it back; None where the run used no evidence."""
-        parts: list[tuple[Evidence, EvidenceModel]] = []
+        parts: list[tuple[ScoredTriples, EvidenceModel]] = []
         for path in (folder / name for name in SAVED):
             if path.exists():
                 done = sum(len(evidence) for evidence, _ in parts)
-                parts.append(load_evidence(path, candidates.take(np.arange(done, len(candidates)))))
+                parts.append(load_evidence(path, candidates.take(np.arange(done, len(candidates))), graph))
         return cls(tuple(parts), graph) if parts else None
 
 
-def save_evidence(path: Path, evidence: Evidence, model: EvidenceModel) -> None:
-    """Write evidence and its model."""
+def save_evidence(path: Path, candidates: ScoredTriples, model: EvidenceModel, graph: Graph) -> None:
+    """Write the evidence of candidates and its model."""
+    pieces = {name: column for name, column in candidates.pieces.items() if name not in NAMED_COLUMNS}
     quantiles = model.ridge.quantiles
     columns: dict[str, Any] = {
-        "values": evidence.values.astype(np.float32),
-        "named": evidence.named.astype(np.int32),
-        **{name: np.array(getattr(evidence, name)) for name in ("columns", "entity_names", "relation_names")},
+        "values": np.column_stack([*pieces.values()]).astype(np.float32),
+        "named": np.column_stack([candidates.pieces[name] for name in NAMED_COLUMNS]).astype(np.int32),
+        **{name: np.array(getattr(graph, name)) for name in ("entity_names", "relation_names")},
+        "columns": np.array([*pieces]),
         "pieces": np.array(model.columns),
         "weights": model.ridge.weights,
         "numbers": np.array([model.ridge.intercept, model.share, model.holdout]),
@@ -364,21 +366,25 @@ def save_evidence(path: Path, evidence: Evidence, model: EvidenceModel) -> None:
         np.savez(file, **columns)
 
 
-def load_evidence(path: Path, candidates: Triples) -> tuple[Evidence, EvidenceModel]:
-    """Read what :func:`save_evidence` wrote of the first of these candidates."""
+def load_evidence(path: Path, candidates: ScoredTriples, graph: Graph) -> tuple[ScoredTriples, EvidenceModel]:
+    """Read what :func:`save_evidence` wrote of the first of these candidates; names are those of a graph."""
     try:
         with np.load(path, allow_pickle=False) as columns:
             found = dict(columns)
         names, entities, relations, pieces = (
             tuple(found[name].tolist()) for name in ("columns", "entity_names", "relation_names", "pieces")
         )
-        values, named = found["values"].astype(np.float64), found["named"].astype(np.int64)
+        values = dict(zip(names, found["values"].astype(np.float64).T, strict=True))
+        named = dict(zip(NAMED_COLUMNS, found["named"].astype(np.float64).T, strict=True))
+        values |= recode_named(named, (entities, relations), graph)
         ends = np.cumsum(found["knots"])[:-1]
         quantiles = Quantiles(*(tuple(np.split(found[name], ends)) for name in ("knot_values", "knot_normal")))
         intercept, share, holdout = found["numbers"].tolist()
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise FileError(f"{path} does not hold evidence ({error}); look it up again.") from None
-    if len(values) > len(candidates):
-        raise FileError(f"{path}: it has {len(values)} rows, more than the {len(candidates)} candidates.")
-    evidence = Evidence(candidates.take(np.arange(len(values))), names, values, named, entities, relations)
-    return evidence, EvidenceModel(pieces, Ridge(quantiles, found["weights"], intercept), share, int(holdout))
+    if len(found["values"]) > len(candidates):
+        raise FileError(f"{path}: it has {len(found['values'])} rows, more than the {len(candidates)} candidates.")
+    some = candidates.take(np.arange(len(found["values"])))
+    return some.with_pieces(**values), EvidenceModel(
+        pieces, Ridge(quantiles, found["weights"], intercept), share, int(holdout)
+    )

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actc.data.database import open_database, quote
-from actc.data.triples import FloatArray, IntArray
+from actc.data.triples import ScoredTriples
 from actc.evidence.steps import EDGES, FAR, Step, back, together, whole
-from actc.evidence.table import FEW, Progress, Proposals, count_steps, put_facts
+from actc.evidence.table import FEW, Progress, count_steps, put_facts
 from actc.graph.graph import Graph
 
 HUBS = (200, 150, 100, 70, 50, 30, 20, 10, 5, 2)  # edges that an entity in the middle of a path may have
@@ -178,63 +178,40 @@ PROPOSAL = Step(
 MEMORY = "2GB"  # for DuckDB; beyond that it writes to disk
 
 
+RULES = "rules"
+"""Who proposed a candidate."""
+
+
 @dataclass(frozen=True, eq=False)
-class RuleProposals:
-    """New facts that rules propose, and by which rule.
+class Rules:
+    """The R rules of a graph, the surest first.
 
     Parameters
     ----------
-    candidates : Graph
-        N of them, in the graph's codes, by head, relation, tail.
-    rule : int array of shape (N,)
-        The surest rule that proposes each, a place in ``rules``.
-    together : float array of shape (N,)
-        The confidences of all its rules taken together (noisy or), as minus the log of what they leave.
-    count : int array of shape (N,)
-        How many rules propose it.
-    rules : dict of arrays of shape (R,)
-        The columns of the table ``rule``, the surest first: the slots ``a`` and ``b`` of the body and the entities
-        ``c`` and ``d`` of rules with constants, as in ``rule_steps``; the relation ``r``; for how many pairs of the
-        body the rule holds (``k``), of how many (``n``); its confidence.
+    graph : Graph
+        The known facts.
+    columns : dict of arrays of shape (R,)
+        The slots ``a`` and ``b`` of the body and the entities ``c`` and ``d`` of rules with constants, as in
+        ``rule_steps``; the relation ``r``; for how many pairs of the body the rule holds (``k``), of how many (``n``);
+        its confidence.
     least : float
         The confidence from which rules counted.
     hub : int
-        The edges an entity in the middle of a path could have.
+        The edges that an entity in the middle of a path could have.
     """
 
-    candidates: Graph
-    rule: IntArray
-    together: FloatArray
-    count: IntArray
-    rules: dict[str, NDArray[Any]]
+    graph: Graph
+    columns: dict[str, NDArray[Any]]
     least: float
     hub: int
 
     def __len__(self) -> int:
-        return len(self.candidates)
-
-    @property
-    def confidence(self) -> FloatArray:
-        """The confidence of the surest rule of each candidate, shape (N,)."""
-        return np.asarray(self.rules["confidence"][self.rule])
-
-    def proposals(self) -> Proposals:
-        """Return the candidates with the confidence of their rules, as pieces of evidence."""
-        marks = {"rule_confidence": self.confidence, "rules_together": self.together}
-        return Proposals(self.candidates, marks=marks)
-
-    def columns(self) -> dict[str, Any]:
-        """Return a table: head, relation, tail, score, the surest rule, its confidence, the number of rules, who."""
-        used, place = np.unique(self.rule, return_inverse=True)
-        texts = np.array([*map(self.text, used.tolist()), ""], dtype=object)  # an array of texts, even of none
-        columns = {**self.candidates.columns(), "score": self.confidence, "rule": texts[place]}
-        who = np.full(len(self), "rules", dtype=object)
-        return {**columns, "rule_confidence": self.confidence, "rules": self.count, "proposed_by": who}
+        return len(self.columns["r"])
 
     def text(self, rule: int) -> str:
         """Return a rule as people write it: ``uncle(X,Y) <= brother(X,A), parent(A,Y)``."""
-        a, b, c, d, r = (int(self.rules[name][rule]) for name in "abcdr")
-        name, entities = self.candidates.relation_names[r], self.candidates.entity_names
+        a, b, c, d, r = (int(self.columns[name][rule]) for name in "abcdr")
+        name, entities = self.graph.relation_names[r], self.graph.entity_names
         if b < -1:
             head = f"X,{entities[d]}" if b == -2 else f"{entities[d]},X"
             return f"{name}({head}) <= {self._atom(a, 'X', entities[c])}"
@@ -243,7 +220,7 @@ class RuleProposals:
 
     def _atom(self, slot: int, begin: str, end: str) -> str:
         ends = f"{end},{begin}" if slot % 2 else f"{begin},{end}"
-        return f"{self.candidates.relation_names[slot // 2]}({ends})"
+        return f"{self.graph.relation_names[slot // 2]}({ends})"
 
 
 def propose_by_rules(
@@ -252,8 +229,8 @@ def propose_by_rules(
     *,
     confidence: float | None = None,
     progress: Progress | None = None,
-) -> RuleProposals:
-    """Mine the rules of a graph and return what they propose that is no fact.
+) -> tuple[ScoredTriples, Rules]:
+    """Mine the rules of a graph and return what they propose that is no fact, and the rules.
 
     Parameters
     ----------
@@ -265,6 +242,14 @@ def propose_by_rules(
         From which rules count; if not given, by how much they propose.
     progress : function of (done, total, name), optional
         Called after each step.
+
+    Returns
+    -------
+    ScoredTriples
+        In the graph's codes, by head, relation, tail. The score is the confidence of the surest rule (``rule``,
+        ``rule_confidence``); ``rules`` are how many propose it. The piece ``rules_together`` are all their confidences
+        taken together (noisy or), as minus the log of what they leave.
+    Rules
     """
     with open_store(graph) as store:
         for step in edge_steps():
@@ -285,10 +270,21 @@ def propose_by_rules(
             _apply(store, limits, least, parts, report)
         order = f"SELECT * FROM proposal ORDER BY rule, rules DESC, h, r, t LIMIT {limits.most}"
         found = store.table(f"SELECT * FROM ({order}) p ORDER BY h, r, t")
-        rules = {name: np.asarray(column) for name, column in store.table("SELECT * FROM rule ORDER BY id").items()}
-    heads, relations, tails, rule, by = (np.asarray(found[key], np.int64) for key in ("h", "r", "t", "rule", "rules"))
-    candidates = Graph(heads, relations, tails, graph.entity_names, graph.relation_names)
-    return RuleProposals(candidates, rule, np.asarray(found["together"], np.float64), by, rules, least, hub)
+        mined = {name: np.asarray(column) for name, column in store.table("SELECT * FROM rule ORDER BY id").items()}
+    rules = Rules(graph, mined, least, hub)
+    used, place = np.unique(np.asarray(found["rule"], np.int64), return_inverse=True)
+    texts = np.array([*map(rules.text, used.tolist()), ""], dtype=object)  # an array of texts, even of none
+    confidences = np.asarray(mined["confidence"])[used][place]
+    heads, relations, tails = (np.asarray(found[name], np.int64) for name in "hrt")
+    further = {
+        "rule": texts[place],
+        "rule_confidence": confidences,
+        "rules": np.asarray(found["rules"], np.int64),
+        "proposed_by": np.full(len(heads), RULES, dtype=object),
+    }
+    pieces = {"rule_confidence": confidences, "rules_together": np.asarray(found["together"], np.float64)}
+    names = graph.entity_names, graph.relation_names
+    return ScoredTriples(heads, relations, tails, *names, scores=confidences, further=further, pieces=pieces), rules
 
 
 def _apply(store: RuleStore, limits: RuleLimits, confidence: float, parts: int, report: Callable[[str], None]) -> int:

@@ -10,18 +10,18 @@ anything is looked up. From it the weight of each piece of evidence is learnt; b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from actc.data.progress import Stage, no_stage
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
-from actc.evidence.model import EvidenceModel, Quantiles, fit_model, is_of_scores, pieces_of
+from actc.evidence.model import EvidenceModel, Quantiles, fit_model, stack_pieces
+from actc.evidence.plan import is_of_scores
 from actc.evidence.steps import Limits
-from actc.evidence.table import Engine, Evidence, Progress, Proposals, count_look_ups, gather_evidence, place_scores
+from actc.evidence.table import Engine, Progress, count_look_ups, gather_evidence, place_scores
 from actc.graph.graph import Graph
 
 PLACES = 5  # a holdout fact counts as one the model would have proposed when it is among so many best of a slot
@@ -39,9 +39,9 @@ class TrainingSet:
     holdout : Triples
         Facts that the proposers did not know: models were not trained on them, rules were mined without them. They are
         taken out of the graph before the proposals are looked up.
-    proposals : Proposals
-        N proposals. Their scores and marks count if they have any: leave them out where those of the holdout facts
-        cannot be compared with those of the others.
+    proposals : ScoredTriples
+        N proposals. Their pieces count if they have any: leave them out where those of the holdout facts cannot be
+        compared with those of the others.
     true : bool array of shape (N,)
         True for the proposals that are holdout facts.
     share : float, optional
@@ -50,15 +50,14 @@ class TrainingSet:
     """
 
     holdout: Triples
-    proposals: Proposals
+    proposals: ScoredTriples
     true: BoolArray
     share: float | None = None
 
     @classmethod
-    def among(cls, holdout: Triples, proposals: Proposals | ScoredTriples) -> Self:
+    def among(cls, holdout: Triples, proposals: ScoredTriples) -> Self:
         """Find the holdout facts among proposals, which were made as if these were not known."""
-        proposals = Proposals.of(proposals)
-        return cls(holdout, proposals, holdout.contains(proposals.triples))
+        return cls(holdout, proposals, holdout.contains(proposals))
 
     @classmethod
     def placed_in(cls, holdout: ScoredTriples, pool: ScoredTriples) -> Self:
@@ -71,7 +70,7 @@ class TrainingSet:
         true = np.arange(len(union)) < len(fresh)
         near = best_place(union) <= PLACES
         rows = ~true | near if (true & near).sum() >= 2 else np.ones(len(union), dtype=np.bool_)
-        return cls(holdout, Proposals(union.take(rows)), true[rows])
+        return cls(holdout, union.take(rows).without_scores(), true[rows])
 
     @classmethod
     def from_graph(cls, graph: Graph, pool: Triples) -> Self:
@@ -82,7 +81,7 @@ class TrainingSet:
         out = graph.take(np.random.default_rng(0).permutation(len(graph)) < count)
         fresh = out.take(pool.rows_of(out) < 0)
         union = fresh.followed_by(pool.take(_draw(len(pool))) if len(pool) > MOST_LEARNT else pool)
-        return cls(out, Proposals(union), np.arange(len(union)) < len(fresh))
+        return cls(out, union.without_scores(), np.arange(len(union)) < len(fresh))
 
     def sampled(self) -> Self:
         """Return it with no more proposals than are needed to learn from; their places in slots are those among all."""
@@ -90,8 +89,7 @@ class TrainingSet:
             return self
         parts = (np.flatnonzero(self.true), np.flatnonzero(~self.true))
         rows = np.sort(np.concatenate([part[_draw(len(part))] for part in parts]))
-        proposals = place_scores(self.proposals, rows) if self.proposals.scores else self.proposals.take(rows)
-        return replace(self, proposals=proposals, true=self.true[rows])
+        return replace(self, proposals=place_scores(self.proposals, rows), true=self.true[rows])
 
 
 def _draw(count: int) -> IntArray:
@@ -99,7 +97,7 @@ def _draw(count: int) -> IntArray:
     return np.sort(np.random.default_rng(0).permutation(count)[:MOST_LEARNT])
 
 
-def create_training_set(graph: Graph, proposals: Proposals | ScoredTriples, holdout: Triples | None) -> TrainingSet:
+def create_training_set(graph: Graph, proposals: ScoredTriples, holdout: Triples | None) -> TrainingSet:
     """Return the best training set there is.
 
     Holdout facts among the proposals, if two are there; else, if they have scores, the holdout facts put among the
@@ -109,44 +107,19 @@ def create_training_set(graph: Graph, proposals: Proposals | ScoredTriples, hold
     ----------
     graph : Graph
         The known facts.
-    proposals : Proposals
-        What was proposed as if the holdout facts were not known.
+    proposals : ScoredTriples
+        What was proposed as if the holdout facts were not known, with models' scores among the pieces.
     holdout : Triples or None
         Scored by the first model, if that is possible.
     """
-    proposals = Proposals.of(proposals)
     if holdout is not None:
         training = TrainingSet.among(holdout, proposals)
         if 2 <= training.true.sum() < len(proposals):
             return training.sampled()
-        if isinstance(holdout, ScoredTriples) and proposals.scores:
-            pool = proposals.triples.with_scores(proposals.scores[0])
+        if isinstance(holdout, ScoredTriples) and "score" in proposals.pieces:
+            pool = proposals.with_scores(proposals.pieces["score"])
             return TrainingSet.placed_in(holdout, pool.take(~training.true)).sampled()
-    return TrainingSet.from_graph(graph, proposals.triples)
-
-
-@dataclass(frozen=True, eq=False)
-class ScoredEvidence:
-    """Candidates with their evidence, and their log-odds by a model, shape (N,)."""
-
-    evidence: Evidence
-    model: EvidenceModel
-    log_odds: FloatArray
-
-    @property
-    def candidates(self) -> ScoredTriples:
-        """The candidates, their score being the log-odds."""
-        return self.evidence.candidates.with_scores(self.log_odds)
-
-    @property
-    def pieces(self) -> FloatArray:
-        """The pieces that the model reads, as normal quantiles, shape (N, F)."""
-        return self.model.ridge.quantiles.transform(pieces_of(self.evidence, self.model.columns))
-
-    def take(self, rows: ArrayLike) -> Self:
-        """Return some of the candidates."""
-        rows = np.asarray(rows)
-        return replace(self, evidence=self.evidence.take(rows), log_odds=self.log_odds[rows])
+    return TrainingSet.from_graph(graph, proposals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,10 +130,10 @@ class EvidenceScorer:
     graph: Graph
     limits: Limits
 
-    def score(self, candidates: Proposals | ScoredTriples, progress: Progress | None = None) -> ScoredEvidence:
-        """Return the log-odds of candidates with their evidence, in memory."""
-        evidence = gather_evidence(self.graph, candidates, self.limits, progress=progress)
-        return ScoredEvidence(evidence, self.model, self.model.log_odds(evidence))
+    def score(self, candidates: Triples, progress: Progress | None = None) -> ScoredTriples:
+        """Return candidates with their log-odds as scores, and with their evidence as pieces, in memory."""
+        scored = gather_evidence(self.graph, candidates, self.limits, progress=progress)
+        return scored.with_scores(self.model.log_odds(scored.pieces))
 
 
 def learn(
@@ -182,26 +155,34 @@ def learn(
 
 def score_evidence(
     graph: Graph,
-    candidates: Proposals | ScoredTriples,
+    candidates: Triples,
     training: TrainingSet,
     stage: Stage = no_stage,
-) -> ScoredEvidence:
+) -> tuple[ScoredTriples, EvidenceModel]:
     """Learn the weights of evidence from a training set, and give candidates their log-odds by them.
 
     Parameters
     ----------
     graph : Graph
         The known facts; whether it has the holdout facts or not.
-    candidates : Proposals
-        What is to be decided, with the scores and marks that its proposals have.
+    candidates : ScoredTriples
+        What is to be decided, with the pieces that the proposals of the training set have.
     training : TrainingSet
     stage : callable
         Called with a stage's name, for as long as it lasts: gives a function to call with steps done, steps in all.
+
+    Returns
+    -------
+    ScoredTriples
+        The candidates: their scores are log-odds, their pieces the evidence.
+    EvidenceModel
+        The weights.
     """
     limits = Limits.for_count(max(len(candidates), len(training.proposals)))
     with stage("Evidence") as advance:
         progress = count_look_ups(advance, 2)
-        return learn(graph, training, limits, progress).score(candidates, progress)
+        scorer = learn(graph, training, limits, progress)
+        return scorer.score(candidates, progress), scorer.model
 
 
 def best_place(triples: ScoredTriples) -> FloatArray:
@@ -218,59 +199,33 @@ def best_place(triples: ScoredTriples) -> FloatArray:
 
 
 LOG_ODDS_COUNT = 2.0  # the log-odds by evidence count as a piece of so many standard deviations
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TriplesWithEvidence(ScoredTriples):
-    """Scored triples and what the graph says of each.
-
-    Parameters
-    ----------
-    pieces : float array of shape (N, F)
-        The pieces of evidence as normal quantiles; answers may move their weights.
-    piece_names : tuple of str
-        The F names.
-    with_log_odds : bool
-        True when the scores are log-odds by all the evidence. False when there were no facts that the model was not
-        trained on: then the scores are the model's own.
-    """
-
-    pieces: FloatArray = field(kw_only=True)
-    piece_names: tuple[str, ...] = field(kw_only=True)
-    with_log_odds: bool = field(kw_only=True)
-
-    @classmethod
-    def of(cls, triples: ScoredTriples, pieces: FloatArray, names: tuple[str, ...], with_log_odds: bool) -> Self:
-        """Put pieces beside triples."""
-        codes = (triples.heads, triples.relations, triples.tails, triples.entity_names, triples.relation_names)
-        return cls(*codes, scores=triples.scores, pieces=pieces, piece_names=names, with_log_odds=with_log_odds)
-
-    def take(self, rows: ArrayLike) -> Self:
-        """Return the given rows."""
-        return replace(super().take(rows), pieces=self.pieces[np.asarray(rows)])
+LOG_ODDS_PIECE = "log-odds by evidence"
+"""The piece of a pool whose scores are the model's own, beside the pieces that the log-odds are made of."""
 
 
 def score_pools(
     graph: Graph, pools: Sequence[ScoredTriples], training: TrainingSet | None = None
-) -> list[TriplesWithEvidence]:
+) -> list[ScoredTriples]:
     """Put the graph's evidence beside the candidates of several pools, scored alike; answers come from the first.
 
-    With a training set the scores become log-odds, and the pieces of scores from which nothing could be learnt are
-    left to the answers. Without it some of the graph's own facts teach, but for the scores: these stay, and the
-    log-odds are one more piece.
+    Pieces are normal quantiles, whose weights answers may move. With a training set the scores become log-odds, and the
+    pieces of scores from which nothing could be learnt are left to the answers. Without it some of the graph's own
+    facts teach, but for the scores: these stay, and the log-odds are one more piece.
     """
     has_holdout, training = training is not None, training or TrainingSet.from_graph(graph, pools[0])
     scorer = learn(graph, training, Limits.for_count(max(len(training.proposals), *map(len, pools))))
-    scored = [scorer.score(pool) for pool in pools]
-    first, found = scored[0], list[TriplesWithEvidence]()
-    names = () if scorer.model.with_scores else tuple(filter(is_of_scores, first.evidence.columns))
-    places = Quantiles.of(pieces_of(first.evidence, names), np.ones(len(first.evidence)))
-    scale = LOG_ODDS_COUNT / max(float(first.log_odds.std()), 1e-9)
+    scored = [scorer.score(pool.with_pieces(score=pool.scores)) for pool in pools]
+    first, model, found = scored[0], scorer.model, list[ScoredTriples]()
+    names = () if model.with_scores else tuple(filter(is_of_scores, first.pieces))
+    places = Quantiles.of(stack_pieces(first.pieces, names), np.ones(len(first)))
+    scale = LOG_ODDS_COUNT / max(float(first.scores.std()), 1e-9)
     for one, pool in zip(scored, pools, strict=True):
+        normal = model.ridge.quantiles.transform(stack_pieces(one.pieces, model.columns))
+        pieces = dict(zip(model.columns, normal.T, strict=True))
         if has_holdout:
-            beside, called = places.transform(pieces_of(one.evidence, names)), names
+            beside = places.transform(stack_pieces(one.pieces, names))
+            pieces |= dict(zip(names, beside.T, strict=True))
         else:
-            beside, called = (scale * (one.log_odds - first.log_odds.mean()))[:, None], ("log-odds by evidence",)
-        triples, pieces = one.candidates if has_holdout else pool, np.column_stack([one.pieces, beside])
-        found.append(TriplesWithEvidence.of(triples, pieces, (*scorer.model.columns, *called), has_holdout))
+            pieces[LOG_ODDS_PIECE] = scale * (one.scores - first.scores.mean())
+        found.append(replace(pool.with_scores(one.scores if has_holdout else pool.scores), pieces=pieces))
     return found

@@ -23,10 +23,10 @@ from pyspark.sql import functions as sql
 from actc.data.database import open_database, quote
 from actc.data.spark_session import in_one_sentence, open_session
 from actc.data.triples import FloatArray
-from actc.evidence.model import EvidenceModel
+from actc.evidence.model import HAS, EvidenceModel
 from actc.evidence.plan import candidate_steps, last_uses, score_step, whole_rows
 from actc.evidence.steps import graph_steps
-from actc.evidence.table import HAS, Part, Work, put_names, put_tables
+from actc.evidence.table import Columns, Work, put_names, put_tables, read_columns
 
 GIVEN = ("fact", "candidate", "entity_name", "relation_name")
 
@@ -46,12 +46,12 @@ class Spark:
     memory: int
     master: str | None = None
 
-    def look(self, work: Work) -> Iterator[Part]:
-        """Give what is found of all candidates at once: for trainings, which are small."""
+    def look(self, work: Work) -> Iterator[Columns]:
+        """Give the columns of all candidates at once: for trainings, which are small."""
         with self._looked(work) as (_, folder), open_database() as connection:
-            found = connection.execute(f"SELECT * FROM read_parquet({quote(f'{folder}/evidence/*.parquet')})")
-            columns = found.fetchnumpy()
-        yield Part(np.ma.getdata(columns.pop("id")), columns)
+            table = quote(f"{folder}/evidence/*.parquet")
+            columns = read_columns(connection.execute(f"SELECT * FROM read_parquet({table})"))
+        yield columns
 
     def write(self, work: Work, model: EvidenceModel, out: Path) -> None:
         """Write candidates with their log-odds and evidence to a folder of parts."""
@@ -123,7 +123,7 @@ def _add_log_odds(rows: Any, model: EvidenceModel) -> Any:
 
 
 def _piece(name: str) -> Any:
-    """Return a piece of evidence in single precision, as ``model.pieces_of`` gives it; NULL or NaN if it is missing."""
+    """Return a piece of evidence in single precision, as ``stack_pieces`` does; NULL or NaN if it is missing."""
     column = sql.col(name.removeprefix(HAS)).cast("double")
     if name.startswith(HAS):
         return sql.when(column.isNull() | sql.isnan(column), 0.0).otherwise(1.0)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from actc.data.database import open_database, parse_memory, quote
 from actc.data.files import copy_options
@@ -22,7 +21,9 @@ from actc.errors import TableError
 from actc.evidence.plan import (
     GRAPH_COLUMNS,
     NAMED_COLUMNS,
+    PLACE,
     candidate_steps,
+    is_of_scores,
     last_uses,
     score_columns,
     score_rows,
@@ -33,115 +34,14 @@ from actc.evidence.steps import Limits, Step, graph_steps
 from actc.graph.graph import Graph
 
 Progress = Callable[[int, int, str], object]
+Columns = dict[str, Any]
+"""Columns by their names, each an array of shape (n,)."""
 VOCABULARIES = ("entity_names", "relation_names")
-HAS = "has_"  # before the name of a piece: whether it is there
-NO_COLUMN = "The candidates have no {!r}, which the training set's proposals have; give both the same."
 CHUNK = 1_000_000  # candidates looked up together; more would only take more memory
 BATCH = 100_000  # candidates whose evidence is handed over together
 PART = 100_000  # entities whose relatives are found together
 FEW = 200_000  # facts and candidates for each thread
 PASSING = {"training_path", "target_entity"}  # tables of the graph that no candidate needs
-
-
-@dataclass(frozen=True, eq=False)
-class Proposals:
-    """Triples to look up, and what their proposers say of each.
-
-    Parameters
-    ----------
-    triples : Triples
-        N triples.
-    scores : tuple of float arrays of shape (N,)
-        One for each model; NaN where a model has no score.
-    marks : mapping of str to float array of shape (N,)
-        Further pieces of evidence, such as who proposed it or the confidence of a rule; NaN where one is missing.
-    """
-
-    triples: Triples
-    scores: tuple[FloatArray, ...] = ()
-    marks: Mapping[str, FloatArray] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        lengths = [len(column) for column in (*self.scores, *self.marks.values())]
-        if set(lengths) - {len(self.triples)}:
-            raise TableError(
-                f"Each model must score the same {len(self.triples)} candidates; the columns have {lengths} rows."
-            )
-
-    @classmethod
-    def of(cls, given: Self | ScoredTriples) -> Self:
-        """Take a model's scored triples as its proposals."""
-        return cls(given, (given.scores,)) if isinstance(given, ScoredTriples) else given
-
-    def __len__(self) -> int:
-        return len(self.triples)
-
-    def take(self, rows: ArrayLike) -> Self:
-        """Return the given rows, or those that a mask keeps."""
-        rows = np.asarray(rows)
-        marks = {name: values[rows] for name, values in self.marks.items()}
-        return type(self)(self.triples.take(rows), tuple(scores[rows] for scores in self.scores), marks)
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What the graph and the models say of candidates, in the order of the candidates.
-
-    Parameters
-    ----------
-    candidates : Triples
-        N candidates.
-    columns : tuple of str
-        Names of the F pieces of evidence.
-    values : float array of shape (N, F)
-        NaN where a piece is missing.
-    named : int array of shape (N, M)
-        Codes that the sentences name, in the order of ``NAMED_COLUMNS``.
-    entity_names, relation_names : tuple of str
-        Of the codes in ``named``; slot 2 r is relation r from its head, 2 r + 1 from its tail.
-    """
-
-    candidates: Triples
-    columns: tuple[str, ...]
-    values: FloatArray
-    named: IntArray
-    entity_names: tuple[str, ...]
-    relation_names: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def column(self, name: str) -> FloatArray:
-        """Return one piece of evidence, shape (N,)."""
-        if name not in self.columns:
-            raise TableError(NO_COLUMN.format(name))
-        return np.asarray(self.values[:, self.columns.index(name)])
-
-    def take(self, rows: ArrayLike) -> Self:
-        """Return the evidence of some candidates."""
-        rows = np.asarray(rows)
-        return replace(self, candidates=self.candidates.take(rows), values=self.values[rows], named=self.named[rows])
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """The columns of some candidates as an engine gives them, masked where empty; ``ids`` are their places in Work."""
-
-    ids: IntArray
-    found: Mapping[str, Any]
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def column(self, name: str) -> FloatArray:
-        """Return one column, shape (n,); NaN where it is empty."""
-        if name not in self.found:
-            raise TableError(NO_COLUMN.format(name))
-        return with_nan(self.found[name])
-
-    def values(self, columns: Iterable[str]) -> FloatArray:
-        """Return some columns side by side, shape (n, F)."""
-        return np.column_stack([self.column(name) for name in columns])
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +54,7 @@ class Work:
 
     graph: Graph
     candidates: Graph
-    scores: tuple[FloatArray, ...]
+    scores: Sequence[FloatArray]
     rows: IntArray
     limits: Limits
     report: Callable[[str], None]
@@ -163,18 +63,18 @@ class Work:
     def of(
         cls,
         graph: Graph,
-        candidates: Proposals | ScoredTriples,
+        candidates: Triples,
         limits: Limits | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Give facts and candidates the same codes."""
-        given = Proposals.of(candidates)
-        limits = limits or Limits.for_count(len(given))
-        names = [tuple(sorted({*getattr(graph, one), *getattr(given.triples, one)})) for one in VOCABULARIES]
-        targets, scores, rows = _recode(given.triples, *names), given.scores, np.arange(len(given))
-        if len(given) > CHUNK:
+        limits = limits or Limits.for_count(len(candidates))
+        names = [tuple(sorted({*getattr(graph, one), *getattr(candidates, one)})) for one in VOCABULARIES]
+        targets, rows = _recode(candidates, *names), np.arange(len(candidates))
+        scores = list(unplaced_scores(candidates).values())
+        if len(candidates) > CHUNK:
             rows = np.lexsort((targets.heads, targets.relations))
-            targets, scores = targets.take(rows), tuple(column[rows] for column in scores)
+            targets, scores = targets.take(rows), [column[rows] for column in scores]
         steps = len(graph_steps(limits)) + len(scores) + -(-len(targets) // CHUNK) * len(candidate_steps(limits))
         return cls(_recode(graph, *names), targets, scores, rows, limits, count_steps(progress, steps))
 
@@ -187,8 +87,8 @@ class Work:
 class Engine(Protocol):
     """Who gathers: DuckDB, or Spark. ``model`` is an ``EvidenceModel``, which gives the log-odds."""
 
-    def look(self, work: Work) -> Iterator[Part]:
-        """Give what is found of some candidates after the other, of each once."""
+    def look(self, work: Work) -> Iterator[Columns]:
+        """Give the columns of some candidates after the other; ``id`` are their places in the work."""
 
     def write(self, work: Work, model: Any, out: Path) -> None:
         """Write candidates with their log-odds and evidence to a file, or to a folder of parts that has no ending."""
@@ -196,46 +96,78 @@ class Engine(Protocol):
 
 def gather_evidence(
     graph: Graph,
-    candidates: Proposals | ScoredTriples,
+    candidates: Triples,
     limits: Limits | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
-) -> Evidence:
+) -> ScoredTriples:
     """Look up in a graph what supports and opposes each candidate: half a kilobyte for each, in memory.
 
     A candidate that is a fact is looked up as if it were none. Places in slots are counted among all candidates.
+
+    Returns
+    -------
+    ScoredTriples
+        The candidates with more pieces: of models' scores (``score``, ``score_2``) their places, the pieces of
+        ``GRAPH_COLUMNS``, and ``NAMED_COLUMNS``, which sentences need: slot 2 r is relation r of the graph from its
+        head, 2 r + 1 from its tail.
     """
     if not len(candidates):
         raise TableError("There are no candidates to look up.")
-    candidates = Proposals.of(candidates)
     work = Work.of(graph, candidates, limits, progress)
     columns = (*score_columns(work.models), *GRAPH_COLUMNS)
-    values = np.empty((len(candidates), len(columns) + len(candidates.marks)))
-    named = np.empty((len(candidates), len(NAMED_COLUMNS)), dtype=np.int64)
+    pieces = {name: np.empty(len(candidates)) for name in (*columns, *NAMED_COLUMNS)}
     for part in (engine or Duckdb()).look(work):
-        rows = work.rows[part.ids]
-        values[rows, : len(columns)], named[rows] = part.values(columns), part.values(NAMED_COLUMNS)
-    for place, mark in enumerate(candidates.marks.values(), start=len(columns)):
-        values[:, place] = mark
+        rows = work.rows[part["id"]]
+        for name, column in pieces.items():
+            column[rows] = part[name]
     names = work.graph.entity_names, work.graph.relation_names
-    return Evidence(candidates.triples, (*columns, *candidates.marks), values, named, *names)
+    named = recode_named({name: pieces.pop(name) for name in NAMED_COLUMNS}, names, graph)
+    scored = candidates if isinstance(candidates, ScoredTriples) else candidates.without_scores()
+    more = {name: column for name, column in scored.pieces.items() if name not in pieces}
+    return replace(scored, pieces={**pieces, **more, **named})
 
 
-def place_scores(proposals: Proposals, rows: IntArray | None = None) -> Proposals:
-    """Turn scores into marks: each, and its places in slots among all proposals; then some rows can be looked up alone.
+def recode_named(
+    named: Mapping[str, FloatArray], names: tuple[Sequence[str], Sequence[str]], graph: Graph
+) -> dict[str, FloatArray]:
+    """Return ``NAMED_COLUMNS`` in codes of a graph, -1 for what it lacks; ``names`` are those of the codes given."""
+    entities, relations = graph.entity_names.codes(names[0]), graph.relation_names.codes(names[1])
+    recoded = dict[str, FloatArray]()
+    for name, column in named.items():
+        codes = column.astype(np.int64)
+        if name.endswith("_count"):
+            recoded[name] = column
+        elif name.endswith("_entity"):
+            recoded[name] = np.where(codes < 0, -1.0, entities[codes])
+        else:  # slot 2 r or 2 r + 1 of relation r
+            recoded[name] = np.where(codes < 0, -1.0, 2 * relations[codes // 2] + codes % 2)
+    return recoded
+
+
+def unplaced_scores(candidates: Triples) -> dict[str, FloatArray]:
+    """Return the models' scores among the pieces, unless their places in slots stand beside them."""
+    pieces = candidates.pieces if isinstance(candidates, ScoredTriples) else {}
+    return {} if PLACE in pieces else {name: column for name, column in pieces.items() if is_of_scores(name)}
+
+
+def place_scores(candidates: ScoredTriples, rows: IntArray | None = None) -> ScoredTriples:
+    """Put each score's places in slots among all candidates beside it; then some rows can be looked up alone.
 
     ``rows`` are those to return, rising; all if not given.
     """
-    rows = np.arange(len(proposals)) if rows is None else rows
-    triples, models = Graph.of(proposals.triples), len(proposals.scores)
-    with open_tables(triples.take(np.arange(0)), triples, proposals.scores, "2GB") as connection:
-        steps = [score_step(k) for k in range(models)]
+    rows = np.arange(len(candidates)) if rows is None else rows
+    scores, triples = unplaced_scores(candidates), Graph.of(candidates)
+    if not scores:
+        return candidates.take(rows)
+    with open_tables(triples.take(np.arange(0)), triples, list(scores.values()), "2GB") as connection:
+        steps = [score_step(k) for k in range(len(scores))]
         _run_steps(connection, steps, {step.name for step in steps}, lambda name: None)
         _put(connection, "target", "SELECT id FROM given", {"id": rows})
-        found = connection.execute(score_rows(models)).fetchnumpy()
-    marks = {name: with_nan(found[name]) for name in score_columns(models)}
-    some = replace(proposals, scores=()).take(rows)
-    return replace(some, marks={**marks, **some.marks})
+        found = read_columns(connection.execute(score_rows(len(scores))))
+    some = candidates.take(rows)
+    places = {name: found[name] for name in score_columns(len(scores))}
+    return replace(some, pieces={**places, **{name: one for name, one in some.pieces.items() if name not in places}})
 
 
 @dataclass(frozen=True)
@@ -244,8 +176,8 @@ class Duckdb:
 
     memory: str = "4GB"
 
-    def look(self, work: Work) -> Iterator[Part]:
-        """Give what is found of some candidates after the other, of each once."""
+    def look(self, work: Work) -> Iterator[Columns]:
+        """Give the columns of some candidates after the other; ``id`` are their places in the work."""
         for connection, ids in self._look_at_chunks(work):
             yield from _fetch(connection, ids)
 
@@ -258,8 +190,8 @@ class Duckdb:
         for connection, ids in self._look_at_chunks(work):
             if not parts:
                 put_names(connection, work.graph)
-            found = [(part.ids, model.log_odds(part)) for part in _fetch(connection, ids)]
-            columns = (np.concatenate(column) for column in zip(*found, strict=True))
+            parts_of = [(part["id"], model.log_odds(part)) for part in _fetch(connection, ids)]
+            columns = (np.concatenate(column) for column in zip(*parts_of, strict=True))
             _put(connection, "scored", "SELECT * FROM given", dict(zip(("id", "score"), columns, strict=True)))
             name = out.name if len(ids) == len(work.candidates) else f"part-{len(parts):05d}{out.suffix}"
             parts.append(out.with_name(name) if out.suffix else out / f"part-{len(parts):05d}.parquet")
@@ -338,12 +270,11 @@ def _put(connection: Any, table: str, query: str, given: dict[str, Any]) -> None
     connection.unregister("given")
 
 
-def _fetch(connection: Any, ids: range) -> Iterator[Part]:
+def _fetch(connection: Any, ids: range) -> Iterator[Columns]:
     """Give the table ``evidence`` batch by batch."""
     for start in range(ids.start, ids.stop, BATCH):
         where = f"id >= {start} AND id < {start + BATCH}"
-        found = connection.execute(f"SELECT * FROM evidence WHERE {where}").fetchnumpy()
-        yield Part(np.ma.getdata(found.pop("id")), found)
+        yield read_columns(connection.execute(f"SELECT * FROM evidence WHERE {where}"))
 
 
 def _copy(connection: Any, query: str, out: Path, options: str) -> None:
@@ -398,9 +329,11 @@ def _recode(triples: Triples, *names: Sequence[str]) -> Graph:
     return replace(coded, **small)
 
 
-def with_nan(column: Any) -> FloatArray:
-    """Return a column of the database with NaN where it has NULL."""
-    return np.ma.filled(np.ma.asarray(column).astype(np.float64), np.nan)
+def read_columns(answer: Any) -> Columns:
+    """Return the columns of a query's answer, with NaN where there is NULL; ``id`` in whole numbers."""
+    columns = answer.fetchnumpy()
+    ids = np.ma.getdata(columns.pop("id"))
+    return {"id": ids} | {name: np.ma.filled(np.ma.asarray(one, np.float64), np.nan) for name, one in columns.items()}
 
 
 def count_look_ups(advance: Advance, look_ups: int) -> Progress:

@@ -21,7 +21,6 @@ import numpy as np
 from actc.data.answers import Annotations, Picks
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples, Thresholds
 from actc.errors import ActcError, ChoiceError, OptionError, check_choice
-from actc.evidence.score import TriplesWithEvidence
 from actc.methods.baselines import GlobalOpt, LocalOpt
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.model import Posterior
@@ -109,7 +108,7 @@ def finds_cuts(method: Method) -> bool:
 
 def warn_of_scores(method: Method, pool: ScoredTriples) -> None:
     """Warn where a method reads scores as log-odds that look like a model's own."""
-    takes_log_odds = method.reads == "evidence" and not isinstance(pool, TriplesWithEvidence)
+    takes_log_odds = method.reads == "evidence" and not pool.pieces
     if takes_log_odds and len(pool) and pool.scores.min() >= 0 and pool.scores.max() <= 1:
         LOG.warning(
             "The method reads scores as log-odds, of which 0 is a probability of one half, but all of these lie "

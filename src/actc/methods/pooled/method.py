@@ -13,7 +13,7 @@ from actc.data.answers import Annotations, Picks
 from actc.data.numeric import moderate
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
 from actc.errors import OptionError, check_choice
-from actc.evidence.score import TriplesWithEvidence
+from actc.evidence.score import LOG_ODDS_PIECE
 from actc.methods.pooled import tuned
 from actc.methods.pooled.features import LOG_ODDS, PROBABILITIES, RANKS, PreparedPool, prepare_pool
 from actc.methods.pooled.model import OBJECTIVES, Posterior, Priors, cut_intervals, cuts_at
@@ -73,7 +73,7 @@ class Pooled:
         if self.selector not in (EXPECTED_GAIN, LISTED):
             find_selector(self.selector)  # refuses a selector that does not exist
         # Where no facts were left to learn from what the pieces are worth, it starts from the model's own score.
-        own_scores = isinstance(pool, TriplesWithEvidence) and not pool.with_log_odds
+        own_scores = LOG_ODDS_PIECE in pool.pieces
         if pool.probabilities or (self.reads == "evidence" and not own_scores):
             kind = PROBABILITIES if pool.probabilities else LOG_ODDS
             return PooledFit(self, pool, answers, prepare_pool(pool, None, kind), _log_odds_prior())
@@ -107,18 +107,17 @@ class PooledFit:
     def moved(self) -> FloatArray | None:
         """By how much the answers moved the weight of each piece, shape (F,); None where nothing was moved."""
         reads_pieces = self.method.reads == "evidence" and self.method.move
-        if not (reads_pieces and len(self.answers) and isinstance(self.pool, TriplesWithEvidence)):
+        if not (reads_pieces and len(self.answers) and self.pool.pieces):
             return None
         order = np.argsort(self.answers.rows)  # the result must not depend on the order of judging
         rows = self.answers.rows[order]
-        return move_weights(self.pool.pieces[rows], self._moments(self.pool)[0][rows], self.answers.labels[order])
+        pieces = np.column_stack([piece[rows] for piece in self.pool.pieces.values()])
+        return move_weights(pieces, self._moments(self.pool)[0][rows], self.answers.labels[order])
 
     @property
     def weights(self) -> dict[str, float]:
         """By how much the answers moved the weight of each piece: log-odds per standard deviation."""
-        if self.moved is None or not isinstance(self.pool, TriplesWithEvidence):
-            return {}
-        return dict(zip(self.pool.piece_names, self.moved.tolist(), strict=True))
+        return {} if self.moved is None else dict(zip(self.pool.pieces, self.moved.tolist(), strict=True))
 
     @cached_property
     def cuts(self) -> FloatArray:
@@ -174,12 +173,12 @@ class PooledFit:
         return self.posterior.moments(self.prepared.centred(triples.scores, relations), relations)
 
     def _moved_moments(self, triples: ScoredTriples, moved: FloatArray) -> tuple[FloatArray, FloatArray]:
-        if not isinstance(triples, TriplesWithEvidence):
+        if triples.pieces.keys() != self.pool.pieces.keys():
             raise OptionError(
                 "Answers moved the weights of evidence, so triples need theirs: weigh them with the pool."
             )
         mean, variance = self._moments(triples)
-        return mean + triples.pieces @ moved, variance
+        return mean + np.column_stack(list(triples.pieces.values())) @ moved, variance
 
     def _repr_html_(self) -> str | None:
         """Return the thresholds as a table, for a notebook; None where there are none."""
