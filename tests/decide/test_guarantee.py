@@ -127,6 +127,13 @@ def test_about_as_many_answers_as_are_said_to_be_needed_are_enough():
     assert sum(passed) >= 3
 
 
+@pytest.mark.parametrize(("given", "ranks"), [(0, False), (20, False), (30, True)])
+def test_candidates_are_ranked_only_when_the_first_round_is_near(given, ranks):
+    case = Case(POOL, Annotations(np.arange(given), TRUTH[:given]), target=NINETY)
+    assert len(pick_next(case, 10, np.random.default_rng(0), 100, final=True))
+    assert ("ranking" in vars(case.plain)) == ranks
+
+
 def test_no_more_draws_are_given_out_than_a_round_has_left():
     case = Case(POOL, ask(7, 0.7, budget=20).annotations.without_inclusion_probability(), target=TargetPrecision(0.7))
     begun = pick_next(case, 5, np.random.default_rng(0))

@@ -1,4 +1,4 @@
-"""Which triples are asked next, and what stands beside each: why, from which set, and with which chance."""
+"""Which triples are asked next, and what stands beside each: why, from which set, and with which probability."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from actc.data.answers import Annotations
 from actc.data.triples import ScoredTriples
+from actc.methods.pooled.features import prepare_pool
 from actc.methods.pooled.method import Pooled
-from actc.methods.pooled.picks import RANDOM_CHECK, pick_expected_gain, pick_listed, which_set
-from actc.methods.pooled.tuned import CHECKS, LEAST_LIST
+from actc.methods.pooled.picks import RANDOM_CHECK, Unjudged, pick_expected_gain, pick_listed, which_set
+from actc.methods.pooled.tuned import CHECKS, DUE, LEAST_LIST
 from tests.synthetic import make_truth
 
 
@@ -94,26 +95,44 @@ def test_what_is_accepted_now_is_counted_by_search(seed, judged):
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 999), st.integers(0, 60), st.integers(1, 80))
-def test_every_question_has_a_chance_and_a_check_at_least_that_of_its_share(seed, judged, count):
+def test_every_question_has_a_probability_and_a_check_at_least_that_of_its_share(seed, judged, count):
     pool, labels, _ = make_truth(300, 4, seed=seed)
     picks = Pooled().fit(pool, Annotations(np.arange(judged), labels[:judged])).pick(count, np.random.default_rng(seed))
     assert ((picks.inclusion_probability > 0) & (picks.inclusion_probability <= 1)).all()
     drawn = np.isin(picks.sampling_frame, list(CHECKS))
-    assert (picks.inclusion_probability[drawn] >= min(CHECKS.values()) / len(pool)).all()
+    assert (picks.inclusion_probability[drawn] >= min(CHECKS.values()) / len(pool) / DUE).all()
 
 
-def test_chances_are_how_often_each_triple_is_asked(monkeypatch):
-    """Over many first questions, each of a kind drawn in its share, every triple comes as often as its chance says."""
+def test_probabilities_are_how_often_each_triple_is_asked(monkeypatch):
+    """Over many first questions, each of a kind drawn in its share, every triple comes as often as its probability."""
     pool, labels, _ = make_truth(60, 2)
     fitted, random = Pooled().fit(pool, Annotations(np.arange(9), labels[:9])), np.random.default_rng(0)
     kinds, shares = [*CHECKS, ""], [*CHECKS.values(), 1 - sum(CHECKS.values())]
     monkeypatch.setattr("actc.methods.pooled.picks.which_set", lambda question: random.choice(kinds, p=shares))
-    asked, told = np.zeros(60), np.zeros(60)
+    times, probability = np.zeros(60), np.zeros(60)
     for _ in range(1500):
-        pick = fitted.pick(1, random)
-        asked[pick.rows], told[pick.rows] = asked[pick.rows] + 1, pick.inclusion_probability
-    assert told.sum() == pytest.approx(1)
-    assert (np.abs(asked - 1500 * told) <= 4 * np.sqrt(1500 * told)).all()
+        picks = fitted.pick(1, random)
+        times[picks.rows] += 1
+        probability[picks.rows] = picks.inclusion_probability
+    assert probability.sum() == pytest.approx(1)
+    assert (np.abs(times - 1500 * probability) <= 4 * np.sqrt(1500 * probability)).all()
+
+
+@pytest.mark.parametrize("frame", CHECKS)
+def test_a_relation_without_a_check_is_drawn_more_often_and_its_probability_is_known(frame):
+    pool, random = prepare_pool(make_truth(60, 2)[0]), np.random.default_rng(0)
+    rows = np.flatnonzero(pool.relations == 0)[:6]
+    answers = Annotations(rows, np.ones(6), sampling_frame=frame)
+    accepted = pool.counts[:-1] // 2
+    left, times = Unjudged(pool, answers, accepted), np.zeros(60)
+    for _ in range(3000):
+        times[Unjudged(pool, answers, accepted).draw(frame, random)[0]] += 1
+    probability = np.array([left.check_probability(place) for place in range(60)]) / CHECKS[frame]
+    probability[[left._set_of(place)[0] != frame for place in range(60)]] = 0
+    probability[pool.places[rows]] = 0
+    assert probability.sum() == pytest.approx(1)
+    assert (np.abs(times - 3000 * probability) <= 4 * np.sqrt(3000 * probability)).all()
+    assert times[pool.starts[1] :].sum() > 2400
 
 
 def test_answers_weighted_by_their_chance_are_right_on_average_under_its_own_questions():

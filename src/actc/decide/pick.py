@@ -53,7 +53,7 @@ def pick_next(
         return _teach(case, count, random, waiting)
     given, rounds = len(case.annotations) - earlier, case.rounds
     teach, planned = (FIRST, []) if budget is None else plan_rounds(budget, target)
-    if planned and not rounds:
+    if planned and not rounds and given + len(waiting) + count > teach - SPARE:  # ranking all candidates takes time
         teach -= 0 if len(nested_lists(case.plain.ranking.p, target, planned[0])) else SPARE
     if not rounds and given + len(waiting) < teach:
         return _teach(case, min(count, teach - given - len(waiting)), random, waiting)

@@ -177,19 +177,24 @@ class Unjudged:
         left, drawn = self.left[frame], self.drawn[frame]
         if not left.any():
             return self._place(int(random.integers(len(self.pool) - len(self.taken)))), "pool"
-        # None that brings many goes unchecked: a relation that should have had two checks by now comes first.
-        due = left * (left * (drawn.sum() + 1) >= 2 * left.sum()) * (drawn == 0)
-        share = np.cumsum(due if due.any() else left)
+        share = np.cumsum(left * self._favour(frame))
         relation = int(np.searchsorted(share, random.random() * share[-1], side="right"))
         drawn[relation] += 1
         start = self.bottom if frame == "accepted" else self.pool.starts
         return self._place(self._rank(int(start[relation])) + int(random.integers(left[relation]))), frame
 
+    def _favour(self, frame: str) -> IntArray:
+        """Return how often a check takes a place of each relation, against others: more often where one is due."""
+        left, drawn = self.left[frame], self.drawn[frame]
+        is_due = (drawn == 0) & (left * (drawn.sum() + 1) >= 2 * left.sum())  # two checks were expected by now
+        return np.where(is_due, tuned.DUE, 1)
+
     def check_probability(self, place: int) -> float:
         """Return the probability that a question is a check, and about this place."""
-        frame, _ = self._set_of(place)
-        share = sum(share for one, share in tuned.CHECKS.items() if one == frame or not self.left[one].any())
-        return float(share / self.left[frame].sum())
+        frame, relation = self._set_of(place)
+        left, favour = self.left[frame], self._favour(frame)
+        of_pool = sum(share for one, share in tuned.CHECKS.items() if not self.left[one].any())
+        return float(tuned.CHECKS[frame] * favour[relation] / (left @ favour) + of_pool / left.sum())
 
     def draw_near(self, relation: int, point: int, random: np.random.Generator) -> int:
         """Return a uniform one of the places that a point stands for, else the nearest of the relation."""

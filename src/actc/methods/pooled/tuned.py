@@ -87,6 +87,9 @@ NO_PIECES = 0.5
 # intervals from 100 answers were a tenth wider and a guarantee of 0.8 accepted 14.8% instead of 16.6 (six runs on all
 # cells).
 CHECKS = {"accepted": 0.35, "rejected": 0.2}
+# How many times likelier a check takes a triple of a relation that should have had two checks by now and had none. Not
+# tuned.
+DUE = 10
 # After l labels, l / 5 triples are picked before the model is fitted again. Not tuned: for speed.
 LABELS_IN_BATCH = 5
 # Where few are true: the share of the unjudged candidates that the list of the most probable ones holds, and their
