@@ -83,16 +83,6 @@ def test_where_a_set_is_judged_whole_its_checks_are_drawn_from_the_pool():
     assert {*picks.selection[picks.sampling_frame == "pool"]} == {"random"}
 
 
-@given(st.integers(0, 999), st.integers(0, 60))
-@settings(max_examples=30, deadline=None)
-def test_what_is_accepted_now_is_counted_by_search(seed, judged):
-    pool, labels, _ = make_truth(300, 4, seed=seed)
-    pool = pool.with_scores(np.round(pool.scores, 1))  # ties
-    fitted = Pooled().fit(pool, Annotations(np.arange(judged), labels[:judged]))
-    expected = np.bincount(pool.relations[fitted.accepts(pool)], minlength=len(pool.relation_names))
-    assert fitted._count_accepted().tolist() == expected.tolist()
-
-
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 999), st.integers(0, 60), st.integers(1, 80))
 def test_every_question_has_a_probability_and_a_check_at_least_that_of_its_share(seed, judged, count):

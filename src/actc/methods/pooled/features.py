@@ -1,7 +1,7 @@
 """What does a pool say about its relations before any label?
 
-Everything here is computed once per pool (and its known triples); fitting and picking then cost the same
-whatever the pool's size. In order: the transform of the scores, the relations' features, their points.
+Everything here is computed once per pool (and its known triples); a fit then costs the same whatever the pool's size.
+In order: the transform of the scores, the relations' features, their points.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -11,7 +10,7 @@ import numpy as np
 
 from actc.data.answers import Annotations, Picks
 from actc.data.numeric import moderate
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
+from actc.data.triples import BoolArray, FloatArray, ScoredTriples, Thresholds
 from actc.errors import OptionError, check_choice
 from actc.evidence.score import LOG_ODDS_PIECE
 from actc.methods.pooled import tuned
@@ -191,17 +190,11 @@ class PooledFit:
             return pick_listed(p, self.pool.relations, self.answers, count, random)
         if self.method.selector == EXPECTED_GAIN:
             check_count(self.pool, self.answers, count)
-            return pick_expected_gain(self.posterior, self.answers, count, random, self._count_accepted())
+            relations = self.pool.relations
+            cut = self.pool.scores >= self.cuts[relations]  # moved weights decide, but do not choose questions
+            accepted = np.bincount(relations[cut], minlength=len(self.pool.relation_names))
+            return pick_expected_gain(self.posterior, self.answers, count, random, accepted)
         return select_triples(self.pool, self.answers, count, self.method.selector, random, self._estimate)
-
-    def _count_accepted(self) -> IntArray:
-        """Return how many rows of each relation the cuts accept, shape (R,), by search: a pick reads no whole pool."""
-        scores, members, ends = self.pool.scores, self.prepared.members, self.prepared.starts.tolist()
-        spans = zip(ends[:-1], ends[1:], self.cuts[:-1].tolist(), strict=False)
-        counts = [
-            end - bisect_left(range(end), cut, start, key=lambda at: scores[members[at]]) for start, end, cut in spans
-        ]
-        return np.array(counts, dtype=np.int64)
 
     def _estimate(self, relation: int | None = None) -> FloatArray:
         return self._line_probabilities(self.pool if relation is None else self.pool.as_if(relation))

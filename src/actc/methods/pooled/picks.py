@@ -1,13 +1,11 @@
 """Which triple should be judged next, for the most right decisions in the pool?
 
 A label moves the line of its relation, and with it the decisions that are near the edge. What one label is
-expected to bring is computed at a few points per relation, in closed form, so a pick costs the same
-whatever the pool's size.
+expected to bring is computed at a few points per relation, in closed form. Of the pool's triples a pick reads only
+which of them were judged and which are accepted.
 """
 
 from __future__ import annotations
-
-from bisect import bisect_left, bisect_right, insort
 
 import numpy as np
 
@@ -131,19 +129,17 @@ def _gain_in_words(gain: float) -> str:
 
 
 class Unjudged:
-    """The places (rows grouped by relation, then score) that nobody judged, and random draws from them.
-
-    Places are counted, never listed: ``taken`` has those that are judged, sorted.
-    """
+    """The places (rows grouped by relation, then score) that nobody judged, and random draws from them."""
 
     def __init__(self, pool: PreparedPool, annotations: Annotations, accepted: IntArray) -> None:
         def count(relations: IntArray) -> IntArray:
             return np.bincount(relations, minlength=len(accepted))
 
-        self.pool, self.taken = pool, np.sort(pool.places[annotations.rows]).tolist()
+        self.pool, self.free = pool, np.ones(len(pool), dtype=np.bool_)
+        places, relations = pool.places[annotations.rows], pool.relations[annotations.rows]
+        self.free[places] = False
         self.bottom = pool.starts[1 : len(accepted) + 1] - accepted  # from which place on a relation is accepted
-        relations = pool.relations[annotations.rows]
-        judged = pool.places[annotations.rows] >= self.bottom[relations]
+        judged = places >= self.bottom[relations]
         self.left = {
             "accepted": accepted - count(relations[judged]),
             "rejected": pool.counts[:-1] - accepted - count(relations[~judged]),
@@ -158,30 +154,27 @@ class Unjudged:
         """Mark a place as judged."""
         frame, relation = self._set_of(place)
         self.left[frame][relation] -= 1
-        insort(self.taken, place)
+        self.free[place] = False
 
     def _set_of(self, place: int) -> tuple[str, int]:
         relation = int(self.pool.relations[self.pool.members[place]])
         return "accepted" if place >= self.bottom[relation] else "rejected", relation
 
-    def _rank(self, place: int) -> int:
-        """Return how many unjudged places stand before one."""
-        return place - bisect_left(self.taken, place)
-
-    def _place(self, rank: int) -> int:
-        """Return the unjudged place that has ``rank`` others before it."""
-        return rank + bisect_right(range(len(self.taken)), rank, key=lambda at: self.taken[at] - at)
+    def _draw_between(self, start: int, end: int, random: np.random.Generator) -> int:
+        """Return a uniform one of the unjudged places from ``start`` to ``end``, which is not among them."""
+        free = np.flatnonzero(self.free[start:end])
+        return start + int(free[random.integers(len(free))])
 
     def draw(self, frame: str, random: np.random.Generator) -> tuple[int, str]:
         """Return a place of the set and the set; of the whole pool, where nothing of the set is left."""
         left, drawn = self.left[frame], self.drawn[frame]
         if not left.any():
-            return self._place(int(random.integers(len(self.pool) - len(self.taken)))), "pool"
+            return self._draw_between(0, len(self.pool), random), "pool"
         share = np.cumsum(left * self._favour(frame))
         relation = int(np.searchsorted(share, random.random() * share[-1], side="right"))
         drawn[relation] += 1
-        start = self.bottom if frame == "accepted" else self.pool.starts
-        return self._place(self._rank(int(start[relation])) + int(random.integers(left[relation]))), frame
+        start, bottom, end = self.pool.starts[relation], self.bottom[relation], self.pool.starts[relation + 1]
+        return self._draw_between(*((bottom, end) if frame == "accepted" else (start, bottom)), random), frame
 
     def _favour(self, frame: str) -> IntArray:
         """Return how often a check takes a place of each relation, against others: more often where one is due."""
@@ -199,21 +192,16 @@ class Unjudged:
     def draw_near(self, relation: int, point: int, random: np.random.Generator) -> int:
         """Return a uniform one of the places that a point stands for, else the nearest of the relation."""
         low, high = self._bounds(relation, point)
-        first, last = self._rank(low), self._rank(high)
-        if first < last:
-            return self._place(int(random.integers(first, last)))
+        if self.free[low:high].any():
+            return self._draw_between(low, high, random)
         start, end = self.pool.starts[relation : relation + 2].tolist()
-        below = self._place(first - 1) if first > self._rank(start) else None
-        above = self._place(first) if first < self._rank(end) else None
-        if below is None or (above is not None and above - high + 1 < low - below):
-            assert above is not None  # the caller asks only for relations with something left
-            return above
-        return below
+        free = start + np.flatnonzero(self.free[start:end])  # the caller asks only for relations with something left
+        return int(free[np.argmin(np.where(free < low, low - free, free - high + 1))])
 
     def near_probability(self, relation: int, point: int, place: int) -> float:
         """Return the probability that :meth:`draw_near` takes a place."""
         low, high = self._bounds(relation, point)
-        left = self._rank(high) - self._rank(low)
+        left = np.count_nonzero(self.free[low:high])
         if left:
             return 1 / left if low <= place < high else 0.0
         return float(self.pool.starts[relation] <= place < self.pool.starts[relation + 1])
