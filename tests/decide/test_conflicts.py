@@ -29,7 +29,7 @@ def decide(constraints, triples, p, accepted=None, words=None, facts=None):
     accepted = p >= 0.5 if accepted is None else np.asarray(accepted)
     words = np.full(len(p), -1) if words is None else np.asarray(words)
     conflicts = match_conflicts(constraints, triples, facts)
-    return resolve_conflicts(conflicts, triples, triples.scores, p, accepted, words, np.full(len(p), 0.5))
+    return resolve_conflicts(conflicts, triples, p, accepted, words, np.full(len(p), 0.5))
 
 
 def by_brute_force(p, rho: float, facts: int):

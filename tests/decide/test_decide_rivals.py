@@ -60,7 +60,7 @@ def decide_in_memory(constraints, triples, facts, cuts, curves, words):
     p = np.where(words >= 0, words, curves.look_up(triples.scores, codes))
     accepted = np.where(words >= 0, words == 1, cuts.decide(triples))
     conflicts = match_conflicts(constraints, triples, facts)
-    return resolve_conflicts(conflicts, triples, triples.scores, p, accepted, words, curves.bars(cuts)[codes]), accepted
+    return resolve_conflicts(conflicts, triples, p, accepted, words, curves.bars(cuts)[codes]), accepted
 
 
 @pytest.fixture

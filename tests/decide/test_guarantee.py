@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from actc.data.answers import Annotations
+from actc.data.answers import Annotations, Answers
 from actc.data.triples import ScoredTriples
 from actc.decide.case import Case
 from actc.decide.guarantee import (
@@ -68,9 +69,14 @@ def test_draws_are_from_the_list_that_the_answers_before_them_make():
         assert one.size == pytest.approx(1 / mine.inclusion_probability[0], abs=1)
 
 
-def test_cuts_accept_what_is_on_the_list():
-    case = ask(2, 0.7)
-    free = ~np.isin(np.arange(len(POOL)), case.annotations.rows)
+@pytest.mark.parametrize("judged", [0, 600])
+def test_cuts_accept_what_is_on_the_list(judged):
+    """Answers of judges move single candidates, not the cuts."""
+    rows = np.random.default_rng(1).permutation(len(POOL))[:judged]
+    right = np.random.default_rng(2).random(judged) < 0.85
+    case = replace(ask(2, 0.7), judged=Answers(POOL.take(rows).plain(), TRUTH[rows] == right, who="judge"), fitted=None)
+    free = ~np.isin(np.arange(len(POOL)), np.append(rows, case.annotations.rows))
+    assert case.guarantee.size
     assert (case.thresholds.decide(POOL)[free] == case.decisions.accepted[free]).all()
 
 
@@ -131,7 +137,7 @@ def test_about_as_many_answers_as_are_said_to_be_needed_are_enough():
 def test_candidates_are_ranked_only_when_the_first_round_is_near(given, ranks):
     case = Case(POOL, Annotations(np.arange(given), TRUTH[:given]), target=NINETY)
     assert len(pick_next(case, 10, np.random.default_rng(0), 100, final=True))
-    assert ("ranking" in vars(case.plain)) == ranks
+    assert ("ranking" in vars(case)) == ranks
 
 
 def test_no_more_draws_are_given_out_than_a_round_has_left():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from actc import ScoredTriples
 from actc.data.answers import Annotations
 from actc.errors import ChoiceError, OptionError
-from actc.methods.classifiers import ESTIMATORS, fit_each
+from actc.methods.classifiers import ESTIMATORS, one_for_each_group
 from actc.methods.estimate_labels import DecisionSets, estimate_labels, estimate_probabilities
 from tests.conftest import make_pool
 
@@ -104,7 +104,7 @@ class Fixed:
 @pytest.mark.parametrize(("p", "label"), [(0.45, 0.0), (0.5, 0.0), (0.55, 1.0)])
 def test_an_estimate_is_true_above_one_half(p, label, pool, labels):
     groups = DecisionSets.of(pool, [Annotations(np.array([0]), labels[:1])])
-    sets = estimate_labels(pool, groups, lambda *points: fit_each(lambda: Fixed(p), *points[:3]), n=len(pool))
+    sets = estimate_labels(pool, groups, one_for_each_group(lambda: Fixed(p)), n=len(pool))
     estimated = np.sort(sets.labels[sets.group == 3])
     assert (estimated == label).sum() >= len(pool) // 2 - 1
 

@@ -18,8 +18,7 @@ from actc.errors import OptionError
 from actc.evidence.score import LOG_ODDS_PIECE, TrainingSet, learn, score_pools
 from actc.graph.graph import Graph
 from actc.methods.named import METHODS, thresholds_of
-from actc.methods.pooled.method import Pooled
-from actc.methods.pooled.solve import move_weights
+from actc.methods.pooled.method import Pooled, move_weights
 from tests.evidence.test_score import make_town
 
 NOBODY = Annotations()

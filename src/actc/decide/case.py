@@ -134,9 +134,8 @@ class Case:
         ranking, places = base.ranking, np.full(len(self.pool), -1)
         inside = np.flatnonzero(ranking.pool_rows >= 0)
         places[ranking.pool_rows[inside]] = inside
-        there = places[mine.rows] >= 0
-        size = ranking.size_of(plan.listed)
-        return SampledRound(plan, base, ranking, size, places[mine.rows][there], mine.labels[there])
+        drawn = places[mine.rows]
+        return SampledRound(plan, base, ranking, ranking.size_of(plan.size), drawn[drawn >= 0], mine.labels[drawn >= 0])
 
     @cached_property
     def ranking(self) -> Ranking:
@@ -153,7 +152,9 @@ class Case:
 
     def rank_probabilities(self, triples: ScoredTriples) -> FloatArray:
         """Return P(true) of triples by method and judges; rising with the score where a cut on the score decides."""
-        p = self._require_probability(self.fit.probabilities(triples))
+        p = self.fit.probabilities(triples)
+        if p is None:
+            raise OptionError(f"{self.method} has no probabilities; use a pooled method, such as --method pooled.")
         if self.fit.thresholds is not None:
             order = np.lexsort((triples.scores, triples.relations))
             lifted = p[order] + 2.0 * triples.relations[order]  # each relation above the one before it
@@ -162,11 +163,6 @@ class Case:
         if self.judge_adjusted is not None:
             rows, judged = self.judged_rows(triples)
             p[rows] = self.judge_adjusted.probabilities[judged]
-        return p
-
-    def _require_probability(self, p: FloatArray | None) -> FloatArray:
-        if p is None:
-            raise OptionError(f"{self.method} has no probabilities; use a pooled method, such as --method pooled.")
         return p
 
     def guarantee_for(self, target: TargetPrecision) -> Guarantee:
@@ -181,18 +177,18 @@ class Case:
     @property
     def guaranteed(self) -> GuaranteedPrecision | None:
         """What is guaranteed of what the method accepts, as thresholds.json has it; None where there is no target."""
-        kept = self.guarantee
-        if kept is None:
+        guarantee = self.guarantee
+        if guarantee is None:
             return None
-        excluded = np.setdiff1d(self.candidates.relations, self.candidates.relations[kept.rows])
+        excluded = np.setdiff1d(self.candidates.relations, self.candidates.relations[guarantee.rows])
         names = tuple(self.candidates.relation_names[at] for at in excluded.tolist())
-        bar = kept.min_probability if kept.size else None
-        return GuaranteedPrecision(kept.target.precision, kept.target.confidence, bar, names)
+        least = guarantee.min_probability if guarantee.size else None
+        return GuaranteedPrecision(guarantee.target.precision, guarantee.target.confidence, least, names)
 
     def answers_needed(self, target: TargetPrecision) -> int | None:
         """Return about how many more answers a guarantee needs, by today's P(true); None where none is in sight."""
         share = error_left(self.rounds) * (OPEN_END if self.rounds else 1.0)
-        return answers_needed(self.plain.ranking.p, target, share) if share > 0 else None
+        return answers_needed(self.ranking.p, target, share) if share > 0 else None
 
     def needed_answers(self) -> dict[str, int | None]:
         """Return the same for the target, if there is one, and for the precisions that every report names.
@@ -211,30 +207,39 @@ class Case:
 
     @cached_property
     def _plain(self) -> Case:
-        return replace(self, target=None, fitted=self.fit)
+        return self._with_target(None)
 
-    def with_target(self, target: TargetPrecision) -> Case:
+    def _with_target(self, target: TargetPrecision | None) -> Case:
         """Return the same case with another target; fit and rounds are not computed again."""
-        case = replace(self, target=target, fitted=self.fit, given_thresholds=None)
-        vars(case).update(rounds=self.rounds, _plain=self.plain)
-        return case
+        return replace(self, target=target, fitted=self.fit, bases=self._bases)
+
+    @property
+    def _bases(self) -> dict[int, Case]:
+        return {one.plan.number: one.base for one in self.rounds}
 
     def plus(self, answers: Annotations) -> Case:
         """Return the case with the answers to its next questions; no earlier round is fitted again."""
-        bases = {len(self.rounds) + 1: self.plain, **{one.plan.number: one.base for one in self.rounds}}
+        bases = {len(self.rounds) + 1: self.plain, **self._bases}
         return replace(self, annotations=self.annotations.plus(answers), fitted=None, bases=bases)
+
+    @property
+    def base(self) -> Case:
+        """The case whose probabilities decide: where there is a guarantee, the one that made the list; else this."""
+        if self.guarantee is None:
+            return self
+        return self.plain if self.guarantee.round is None else self.guarantee.round.base
 
     def guaranteed_precisions(self) -> FloatArray:
         """Return the highest precision under whose guarantee each candidate is accepted, (N,); NaN under none."""
         own = self.target or TargetPrecision(PRECISIONS[0])
-        highest, lists = np.full(len(self.candidates), np.nan), dict[Any, BoolArray]()
+        highest, accepted = np.full(len(self.candidates), np.nan), dict[Any, BoolArray]()
         for precision in sorted({*PRECISIONS, own.precision}):
             target = TargetPrecision(precision, own.confidence)
-            kept = self.guarantee_for(target)
-            passed = (kept.round and kept.round.plan.number, kept.size)  # several precisions often pass with one list
-            if passed not in lists:
-                lists[passed] = self.with_target(target).decisions.accepted
-            highest[lists[passed]] = precision
+            guarantee = self.guarantee_for(target)
+            passed = guarantee.round, guarantee.size  # several precisions often pass with one list
+            if passed not in accepted:
+                accepted[passed] = self._with_target(target).decisions.accepted
+            highest[accepted[passed]] = precision
         return highest
 
     # Thresholds and probabilities
@@ -248,33 +253,28 @@ class Case:
             raise OptionError(f"{self.method} needs answers before it finds thresholds; judge some triples.")
         return self.given_thresholds or thresholds_of(self.fit)
 
-    def _list_thresholds(self, kept: Guarantee) -> Thresholds:
-        """Return cuts that accept the list: midway between its last candidate of a relation and the next one."""
-        names = self.pool.relation_names
-        cuts, own = np.full(len(names), np.inf), np.ones(len(names), dtype=np.bool_)
-        if kept.round is not None and kept.size:
-            thresholds_of(kept.round.base.fit)  # refused where no cut on the score decides
-            p, triples = kept.round.base.rank_probabilities(self.candidates), self.candidates
-            order = np.lexsort((triples.scores, triples.relations))
-            listed = (p >= kept.min_probability)[order]
-            codes = as_vocabulary(names).translate(triples.relations, triples.relation_names)[order]
-            first = np.flatnonzero(listed & np.r_[True, (codes[1:] != codes[:-1]) | ~listed[:-1]])
-            before = np.maximum(first - 1, 0)
-            alone = (first == 0) | (codes[before] != codes[first])
-            scores = triples.scores[order]
-            between = np.where(alone, scores[first], cut_between(scores[before], scores[first]))
-            known = codes[first] >= 0
-            cuts[codes[first][known]] = between[known]
-        return Thresholds(names, cuts, np.inf, own)
+    def _list_thresholds(self, guarantee: Guarantee) -> Thresholds:
+        """Return cuts that accept the list: midway between its lowest score in a relation and the next lower one."""
+        names, triples = self.pool.relation_names, self.candidates
+        lowest, below = np.full(len(names), np.inf), np.full(len(names), -np.inf)
+        if guarantee.size:
+            thresholds_of(self.base.fit)  # refused where no cut on the score decides
+            # Judges change the order of single candidates, whose decisions stand beside the cuts.
+            p = self.base.without_judges().rank_probabilities(triples)
+            codes = as_vocabulary(names).translate(triples.relations, triples.relation_names)
+            for side, extreme, scores in ((True, np.minimum, lowest), (False, np.maximum, below)):
+                rows = np.flatnonzero((codes >= 0) & ((p >= guarantee.min_probability) == side))
+                extreme.at(scores, codes[rows], triples.scores[rows])
+        cuts = np.where(np.isinf(below) | np.isinf(lowest), lowest, cut_between(below, lowest))
+        return Thresholds(names, cuts, np.inf, np.ones(len(names), dtype=np.bool_))
 
     @cached_property
     def curves(self) -> Curves | None:
         """P(true) against the score, to the digit as thresholds.json has it; None where there is none."""
-        if self.guarantee is not None and self.guarantee.round is not None:
-            base: Case = self.guarantee.round.base
-            return base.curves
-        found = tabulate_curves(self.fit.probabilities, self.pool, self.candidates.scores)
-        return None if found is None else found.as_written()
+        if self.base is not self:
+            return self.base.curves
+        curves = tabulate_curves(self.fit.probabilities, self.pool, self.candidates.scores)
+        return None if curves is None else curves.as_written()
 
     def probabilities(self, triples: ScoredTriples) -> FloatArray | None:
         """Return P(true) of any triples by the method alone, the same as a reader of thresholds.json computes."""
@@ -282,18 +282,14 @@ class Case:
             return self.fit.probabilities(triples)
         return None if self.curves is None else self.curves.of(triples)
 
-    @property
-    def min_probability(self) -> float:
-        """The probability from which on a triple with answers of judges is accepted."""
-        return 0.5 if self.guarantee is None else self.guarantee.min_probability
-
     def _bars(self, triples: ScoredTriples) -> FloatArray:
         """Return the lowest P(true) that is accepted of each triple's relation; infinite where nothing is."""
-        if self.guarantee is not None or self.fit.thresholds is None or self.curves is None:
-            return np.full(len(triples), self.min_probability)
-        bars = self.curves.bars(self.thresholds)[self.curves.codes(triples)]
+        if self.guarantee is not None:
+            return np.full(len(triples), self.guarantee.min_probability)
+        if self.fit.thresholds is None or self.curves is None:
+            return np.full(len(triples), 0.5)
         cuts = self.thresholds.of(triples)
-        return np.where(np.isinf(cuts), cuts, bars)
+        return np.where(np.isinf(cuts), cuts, self.curves.bars(self.thresholds)[self.curves.codes(triples)])
 
     # Judges
 
@@ -328,6 +324,12 @@ class Case:
         more = self.other_answers.take(~self.pool.contains(self.other_answers.triples)).on(triples)
         return answers.plus(more.without_inclusion_probability())
 
+    def labels_in(self, triples: ScoredTriples) -> IntArray:
+        """Return the answer about each triple: 1 true, 0 false, -1 none; shape (N,)."""
+        answers, labels = self.answers_in(triples), np.full(len(triples), -1)
+        labels[answers.rows] = answers.labels
+        return labels
+
     @cached_property
     def decisions(self) -> Decisions:
         """The decisions on the candidates."""
@@ -352,20 +354,18 @@ class Case:
         alone = self.alone if is_all else self.decide_alone(triples)
         if not len(self.constraints):
             return alone
-        answers, labels = self.answers_in(triples), np.full(len(triples), -1)
-        labels[answers.rows] = answers.labels
         # A method without probabilities has the score alone: then all are equally probable, and the best score enters.
-        p, bars = np.full(len(triples), 0.5), np.zeros(len(triples))
+        labels, p, bars = self.labels_in(triples), np.full(len(triples), 0.5), np.zeros(len(triples))
         if alone.probability is not None:
             p, bars = alone.probability, np.minimum(self._bars(triples), 0.5)
         conflicts = self.conflicts if is_all else match_conflicts(self.constraints, triples, self.facts)
         conflicts = replace(conflicts, constraints=self.rules)
-        found = resolve_conflicts(conflicts, triples, triples.scores, p, alone.accepted, labels, bars)
-        by = np.where(alone.accepted & ~found.accepted, CONSTRAINT, alone.by).astype(object)
+        resolution = resolve_conflicts(conflicts, triples, p, alone.accepted, labels, bars)
+        by = np.where(alone.accepted & ~resolution.accepted, CONSTRAINT, alone.by).astype(object)
         probability = alone.probability
         if probability is not None:
-            probability = np.where(found.contested & (labels < 0), found.probability, probability)
-        return Decisions(triples, found.accepted, probability, by, alone.p_unjudged, found)
+            probability = np.where(resolution.contested & (labels < 0), resolution.probability, probability)
+        return Decisions(triples, resolution.accepted, probability, by, alone.p_unjudged, resolution)
 
     @cached_property
     def alone(self) -> Decisions:
@@ -387,31 +387,31 @@ class Case:
         """Decide on each triple as if no person had judged it: by judges, then the method."""
         if self.guarantee is not None:
             return self._decide_by_list(triples, self.guarantee)
-        by = np.full(len(triples), "method", dtype=object)
-        given = self.given_thresholds is not None
-        accepted = self.thresholds.decide(triples) if given else self.fit.accepts(triples)
-        probability = self.probabilities(triples)
+        probability, by = self.probabilities(triples), np.full(len(triples), "method", dtype=object)
+        given = self.given_thresholds
+        accepted = self.fit.accepts(triples) if given is None else given.decide(triples)
         if self.judge_adjusted is not None:
             assert probability is not None
             rows, judged = self.judged_rows(triples)
             probability[rows] = self.judge_adjusted.probabilities[judged]
-            by[rows[accepted[rows] != (probability[rows] >= self.min_probability)]] = "judges"
-            accepted[rows] = probability[rows] >= self.min_probability
+            true = probability[rows] >= 0.5
+            by[rows[accepted[rows] != true]] = "judges"
+            accepted[rows] = true
         return Decisions(triples, accepted, probability, by, probability)
 
-    def _decide_by_list(self, triples: ScoredTriples, kept: Guarantee) -> Decisions:
+    def _decide_by_list(self, triples: ScoredTriples, guarantee: Guarantee) -> Decisions:
         """Accept the list that passed, by the P(true) that made it; nothing where none did."""
-        base = self.plain if kept.round is None else kept.round.base
-        probability = self._require_probability(base._decide_unjudged(triples).probability)
-        accepted, by = np.zeros(len(triples), dtype=np.bool_), np.full(len(triples), "method", dtype=object)
+        base, least = self.base, guarantee.min_probability
+        p, by = base.rank_probabilities(triples), np.full(len(triples), "method", dtype=object)
+        accepted = p >= least
         if triples is self.candidates:
-            accepted[kept.rows] = True
-        elif kept.size:
-            accepted = base.rank_probabilities(triples) >= kept.min_probability
-        if base.judge_adjusted is not None and kept.size:
+            accepted = np.zeros(len(triples), dtype=np.bool_)
+            accepted[guarantee.rows] = True
+        if base.judge_adjusted is not None:
             rows, _ = base.judged_rows(triples)
-            alone = base.without_judges().rank_probabilities(triples.take(rows))
-            by[rows[accepted[rows] != (alone >= kept.min_probability)]] = "judges"
+            alone = base.without_judges().rank_probabilities(triples.take(rows)) >= least
+            by[rows[accepted[rows] != alone]] = "judges"
+        probability = base._decide_unjudged(triples).probability
         return Decisions(triples, accepted, probability, by, probability)
 
     @cached_property
@@ -432,9 +432,7 @@ class Case:
         """In how many groups people called more than one true, though a constraint allows one."""
         if not len(self.constraints):
             return 0
-        answers, true = self.answers_in(self.candidates), np.zeros(len(self.candidates), dtype=np.bool_)
-        true[answers.rows] = answers.labels
-        counts = self.conflicts.count(true)
+        counts = self.conflicts.count(self.labels_in(self.candidates) == 1)
         return int(((counts > 0) & (counts + self.conflicts.facts > 1)).sum())
 
     # Estimates
@@ -451,22 +449,22 @@ class Case:
         decided, candidates, given = self.decisions, self.candidates, self.annotations
         if decided.p_unjudged is None or decided.probability is None:
             return None
-        answers, judged = self.answers_in(candidates), np.full(len(candidates), -1)
-        judged[answers.rows] = answers.labels
+        answers, judged = self.answers_in(candidates), self.labels_in(candidates)
         p = np.where(judged < 0, decided.probability, decided.p_unjudged)
         drawn, listed = given.has_inclusion_probability, given.selection == LIST
         # Without a draw no answer corrects anything, and nothing has to be fitted again.
         predicted = self._predict_answers() if drawn.any() else np.full(len(given), 0.5)
         residuals, weights = given.labels - predicted, 1 / given.inclusion_probability
         inside = predicted >= self._bars(self.pool.take(given.rows))
-        outside = ~inside & ~listed  # draws from a list are about the list alone
-        if (inside & listed & drawn).any():
+        outside = ~inside & ~listed & drawn  # draws from a list are about the list alone
+        inside &= drawn
+        if (inside & listed).any():
             inside &= listed
-        accepted, rejected = ((judged < 0) & (decided.accepted == side) for side in (True, False))
-        prior = self._holdout_prior(p[accepted])
+        accepted, rejected = (p[(judged < 0) & (decided.accepted == side)] for side in (True, False))
+        prior = self._holdout_prior(accepted)
         corrections = (
-            estimate_correction(p[accepted], residuals[drawn & inside], weights[drawn & inside], prior),
-            estimate_correction(p[rejected], residuals[drawn & outside], weights[drawn & outside]),
+            estimate_correction(accepted, residuals[inside], weights[inside], prior),
+            estimate_correction(rejected, residuals[outside], weights[outside]),
         )
         draws = answers.rows[answers.has_inclusion_probability]
         draws_in = np.bincount(candidates.relations[draws], minlength=len(candidates.relation_names))
@@ -475,13 +473,12 @@ class Case:
 
     def _predict_answers(self) -> FloatArray:
         """Return P(true) of each answered triple without its answer, shape (l,)."""
-        answers, kept = self.annotations, self.guarantee
-        if kept is None or kept.round is None:
+        if self.guarantee is None or self.guarantee.round is None:
             return self.left_out_probabilities
-        base: Case = kept.round.base
-        p, earlier = np.empty(len(answers)), answers.round < kept.round.plan.number
-        p[earlier] = base.left_out_probabilities
-        p[~earlier] = base.rank_probabilities(self.pool)[answers.rows[~earlier]]
+        answers, tested = self.annotations, self.guarantee.round
+        p, earlier = np.empty(len(answers)), answers.round < tested.plan.number
+        p[earlier] = tested.base.left_out_probabilities
+        p[~earlier] = tested.base.rank_probabilities(self.pool)[answers.rows[~earlier]]
         return p
 
     @cached_property

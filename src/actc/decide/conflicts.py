@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from actc.data.constraints import Constraint, Constraints, lower_share
-from actc.data.triples import BoolArray, FloatArray, IntArray, Triples, Vocabulary, as_vocabulary
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples, Vocabulary, as_vocabulary
 from actc.decide.classes import class_members, relation_mask, superclasses
 
 NONE, FACT = -1, -2
@@ -257,8 +257,7 @@ def couple(conflicts: Conflicts, p: FloatArray, possible: BoolArray, true: BoolA
 
 def resolve_conflicts(
     conflicts: Conflicts,
-    triples: Triples,
-    scores: FloatArray,
+    triples: ScoredTriples,
     p: FloatArray,
     accepted: BoolArray,
     answers: IntArray,
@@ -274,8 +273,7 @@ def resolve_conflicts(
     ----------
     conflicts : Conflicts
         Of the triples.
-    triples : Triples
-    scores : float array of shape (N,)
+    triples : ScoredTriples
         Among equally probable ones the highest score is first; then the first name.
     p : float array of shape (N,)
         P(true) of each by itself.
@@ -300,7 +298,7 @@ def resolve_conflicts(
         np.minimum.at(lowest, rows, coupled)
         fresh = contested & possible & ~entered & ~final
         probability[fresh] = lowest[fresh]
-        first = _first_in_group(conflicts, triples, (p, scores), possible & ~final) & ~taken
+        first = _first_in_group(conflicts, triples, p, possible & ~final) & ~taken
         may_enter = first | (~hard & (coupled >= bars[rows]))
         winners = open_rows & possible & ~entered & ~conflicts.any_group(~may_enter)
         if not winners.any():
@@ -339,14 +337,12 @@ def resolve_conflicts(
         rule[rows[out]], rival[rows[out]] = rules[out], mirrors[out]
 
 
-def _first_in_group(
-    conflicts: Conflicts, triples: Triples, ranks: tuple[FloatArray, ...], possible: BoolArray
-) -> BoolArray:
+def _first_in_group(conflicts: Conflicts, triples: ScoredTriples, p: FloatArray, possible: BoolArray) -> BoolArray:
     """Return for each triple in each of its groups whether it is the first possible one there, shape (M,)."""
     inside = np.flatnonzero(possible[conflicts.rows])
     rows, groups = conflicts.rows[inside], conflicts.groups[inside]
     names = (triples.tails[rows], triples.relations[rows], triples.heads[rows])
-    order = np.lexsort((*names, *(-rank[rows] for rank in reversed(ranks)), groups))
+    order = np.lexsort((*names, -triples.scores[rows], -p[rows], groups))
     first = np.zeros(len(conflicts.rows), dtype=np.bool_)
     first[inside[order[np.unique(groups[order], return_index=True)[1]]]] = True
     return first

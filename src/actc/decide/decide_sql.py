@@ -294,7 +294,7 @@ def _decide_contested(plan: DecisionPlan, rows: Rows) -> tuple[dict[str, Any], d
         p[at] = matched["probability"]
     final = np.where(np.isin(who, FINAL), answer, -1)
     conflicts = match_conflicts(plan.constraints, triples, named.take(is_fact))
-    found = resolve_conflicts(conflicts, triples, triples.scores, p, accepted, final, bars)
+    found = resolve_conflicts(conflicts, triples, p, accepted, final, bars)
     excluded, coupled = accepted & ~found.accepted, found.contested & (final < 0)
     answer[excluded], who[excluded], given[coupled] = 0, "constraint", found.probability[coupled]
     kept, rest = coupled | (answer >= 0), there < 0

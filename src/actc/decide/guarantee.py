@@ -94,14 +94,14 @@ class RoundPlan:
         How many draws test the list.
     share : float
         The share of the error that they may spend.
-    listed : int
+    size : int
         How many candidates of the pool are on the list; 0 while it is not fixed.
     """
 
     number: int
     draws: int
     share: float
-    listed: int = 0
+    size: int = 0
 
     @property
     def sampling_frame(self) -> str:
@@ -378,7 +378,7 @@ def start_round(plan: RoundPlan, ranking: Ranking, target: TargetPrecision, rand
         fewer = (replace(plan, draws=draws) for draws in range(fewest, plan.draws))
         plan = next((one for one in fewer if len(nested_lists(ranking.p, target, one))), plan)
     rows = ranking.listed(int(nested_lists(ranking.p, target, plan).max(initial=0)))
-    plan = replace(plan, draws=min(plan.draws, len(rows)), listed=len(rows))
+    plan = replace(plan, draws=min(plan.draws, len(rows)), size=len(rows))
     return Picks(random.permutation(rows)[: plan.draws], LIST_DRAW, **_provenance(plan))
 
 
@@ -386,7 +386,7 @@ def draw_more(drawn: SampledRound, waiting: IntArray, count: int, random: np.ran
     """Return more draws of a round, none of what was drawn and of what waits for an answer."""
     rows = drawn.ranking.listed(drawn.size)
     rest = np.setdiff1d(rows, np.append(waiting, drawn.ranking.pool_rows[drawn.places]))
-    plan = replace(drawn.plan, listed=len(rows))
+    plan = replace(drawn.plan, size=len(rows))
     return Picks(random.permutation(rest)[:count], LIST_DRAW, **_provenance(plan))
 
 
@@ -395,6 +395,6 @@ def _provenance(plan: RoundPlan) -> dict[str, Any]:
     return {
         "selection": LIST,
         "sampling_frame": plan.sampling_frame,
-        "inclusion_probability": 1 / max(plan.listed, 1),
+        "inclusion_probability": 1 / max(plan.size, 1),
         "round": float(plan.number),
     }

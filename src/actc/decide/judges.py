@@ -15,8 +15,9 @@ from functools import cached_property
 import numpy as np
 
 from actc.data.answers import Annotations, Answers
-from actc.data.numeric import logit, moderate, sigmoid, softplus
+from actc.data.numeric import logit, moderate
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
+from actc.methods.bayesian_logistic import fit_bayesian_logistic
 from actc.methods.named import Fit, Method
 from actc.methods.pooled.model import leave_one_out
 
@@ -33,7 +34,6 @@ ZERO = 1e-3
 """Standard deviation of weights that are 0."""
 OTHER_TERMS = 3
 """Terms before the judges' own."""
-STEPS = 50
 FOLDS = 5
 MAX_FOLDED = 500
 """With more answers than these, one answer more or less moves the fit too little to matter."""
@@ -119,39 +119,12 @@ def fit_weights(design: FloatArray, labels: BoolArray) -> JudgeWeights:
     means, covariances, log_shares = [], [], []
     for mean_answer, each, share in priors:
         start, deviations = np.array([CONSTANT, STEEPNESS, mean_answer, *[(0.0, each)] * judges]).T
-        mean, covariance, evidence = _find_mode(design, labels, start, deviations)
+        mean, covariance, evidence = fit_bayesian_logistic(design, labels, start, deviations)
         means.append(mean)
         covariances.append(covariance)
         log_shares.append(evidence + np.log(share))
     shares = np.exp(np.array(log_shares) - max(log_shares))
     return JudgeWeights(shares / shares.sum(), np.stack(means), np.stack(covariances))
-
-
-def _find_mode(
-    design: FloatArray, labels: BoolArray, start: FloatArray, deviations: FloatArray
-) -> tuple[FloatArray, FloatArray, float]:
-    """Return mode, covariance and log marginal likelihood of a logistic regression; Newton's method, Laplace."""
-    side, precision = np.where(labels, 1.0, -1.0), 1 / deviations**2
-
-    def cost(weights: FloatArray) -> float:
-        return float(softplus(-side * (design @ weights)).sum() + 0.5 * precision @ (weights - start) ** 2)
-
-    def hessian(weights: FloatArray) -> FloatArray:
-        p = sigmoid(design @ weights)
-        return (design.T * (p * (1 - p))) @ design + np.diag(precision)
-
-    weights, now = start, cost(start)
-    for _ in range(STEPS):
-        gradient = design.T @ (sigmoid(design @ weights) - labels) + precision * (weights - start)
-        step, size = np.linalg.solve(hessian(weights), gradient), 1.0
-        while (new := cost(weights - size * step)) > now and size > EDGE:  # steps are halved until they do not hurt
-            size /= 2
-        if now - new < 1e-9:
-            break
-        weights, now = weights - size * step, new
-    curvature = hessian(weights)
-    volume = float(np.linalg.slogdet(curvature * np.outer(deviations, deviations))[1])
-    return weights, np.asarray(np.linalg.inv(curvature), dtype=np.float64), -now - 0.5 * volume
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ def pick_next(
     given, rounds = len(case.annotations) - earlier, case.rounds
     teach, planned = (FIRST, []) if budget is None else plan_rounds(budget, target)
     if planned and not rounds and given + len(waiting) + count > teach - SPARE:  # ranking all candidates takes time
-        teach -= 0 if len(nested_lists(case.plain.ranking.p, target, planned[0])) else SPARE
+        teach -= 0 if len(nested_lists(case.ranking.p, target, planned[0])) else SPARE
     if not rounds and given + len(waiting) < teach:
         return _teach(case, min(count, teach - given - len(waiting)), random, waiting)
     settled = [one.test(target).settled for one in rounds]
@@ -69,7 +69,7 @@ def pick_next(
         plan = _plan_open_round(case, target, None if budget is None else budget - given)
     if plan.alpha(target) < MIN_ERROR:
         return _teach(case, count, random, waiting)
-    picks = start_round(plan, case.plain.ranking, target, random)
+    picks = start_round(plan, case.ranking, target, random)
     return picks.take(np.arange(min(count, len(picks)))) if len(picks) else _teach(case, count, random, waiting)
 
 
@@ -101,7 +101,7 @@ def pick_draws(case: Case, target: TargetPrecision, count: int, random: np.rando
     if rounds and not rounds[-1].test(target).settled:
         return draw_more(rounds[-1], NONE, min(count, rounds[-1].open_draws), random)
     plan = RoundPlan(len(rounds) + 1, count, error_left(rounds) * OPEN_END)
-    picks = start_round(plan, case.plain.ranking, target, random)
+    picks = start_round(plan, case.ranking, target, random)
     if not len(picks):
         raise OptionError(
             f"No list of candidates is likely enough to have a precision of {target.precision:g}; pick some without "

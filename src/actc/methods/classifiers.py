@@ -94,49 +94,50 @@ def _newton(
     return slope, intercept
 
 
-def fit_each(make: Callable[[], Any], scores: FloatArray, labels: IntArray, group: IntArray) -> Fitted:
-    """Fit a scikit-learn classifier of its own in each group; ``make`` returns a new one."""
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    parts = zip(group[starts].tolist(), np.split(scores, starts[1:]), np.split(labels, starts[1:]), strict=True)
-    models = {g: make().fit(s[:, None], y) for g, s, y in parts}
-
-    def probabilities(scores: FloatArray, group: IntArray) -> FloatArray:
-        result = np.empty(len(scores))
-        for g in np.unique(group).tolist():
-            mine = group == g
-            result[mine] = models[g].predict_proba(scores[mine, None])[:, 1]
-        return result
-
-    return Fitted(probabilities, lambda scores, group: probabilities(scores, group) > 0.5)
-
-
 def fit_gaussian_process(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
     """Gaussian process classification, Matérn kernel with nu = 3/2 and length 0.1; all groups in one pass."""
     chain = fit_chain(scores, labels, group)
     return Fitted(chain.probabilities, chain.is_true)
 
 
-def fit_scikit_learn(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
-    """Logistic regression by scikit-learn, which stops before the optimum, as in the authors' code."""
+def one_for_each_group(make: Callable[[], Any]) -> Estimator:
+    """Return the estimator that fits a scikit-learn classifier of its own in each group; ``make`` returns a new one."""
+
+    def fit(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        parts = zip(group[starts].tolist(), np.split(scores, starts[1:]), np.split(labels, starts[1:]), strict=True)
+        models = {g: make().fit(s[:, None], y) for g, s, y in parts}
+
+        def probabilities(scores: FloatArray, group: IntArray) -> FloatArray:
+            result = np.empty(len(scores))
+            for g in np.unique(group).tolist():
+                mine = group == g
+                result[mine] = models[g].predict_proba(scores[mine, None])[:, 1]
+            return result
+
+        return Fitted(probabilities, lambda scores, group: probabilities(scores, group) > 0.5)
+
+    return fit
+
+
+def _logistic_regression() -> Any:
+    """Stops before the optimum, as in the authors' code."""
     from sklearn.linear_model import LogisticRegression
 
-    return fit_each(lambda: LogisticRegression(C=100.0), scores, labels, group)
+    return LogisticRegression(C=INVERSE_PENALTY)
 
 
-def fit_rational_quadratic(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
-    """Gaussian process classification by scikit-learn, rational quadratic kernel, length 0.1."""
+def _rational_quadratic() -> Any:
     from sklearn.gaussian_process import GaussianProcessClassifier, kernels
 
-    kernel = kernels.RationalQuadratic(length_scale=0.1)
-    return fit_each(lambda: GaussianProcessClassifier(kernel, optimizer=None), scores, labels, group)
+    return GaussianProcessClassifier(kernels.RationalQuadratic(length_scale=0.1), optimizer=None)
 
 
-def fit_rbf(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
-    """Gaussian process classification by scikit-learn, kernel 10 × RBF of length 10, as in the paper's text."""
+def _rbf() -> Any:
+    """As in the paper's text."""
     from sklearn.gaussian_process import GaussianProcessClassifier, kernels
 
-    kernel = 10.0 * kernels.RBF(10.0)
-    return fit_each(lambda: GaussianProcessClassifier(kernel, optimizer=None), scores, labels, group)
+    return GaussianProcessClassifier(10.0 * kernels.RBF(10.0), optimizer=None)
 
 
 def find_estimator(estimator: Any) -> Estimator:
@@ -146,7 +147,7 @@ def find_estimator(estimator: Any) -> Estimator:
     if hasattr(estimator, "predict_proba"):
         from sklearn.base import clone
 
-        return lambda scores, labels, group, count: fit_each(lambda: clone(estimator), scores, labels, group)
+        return one_for_each_group(lambda: clone(estimator))
     if callable(estimator):
         return estimator  # type: ignore[no-any-return]
     raise OptionError(f"{estimator!r} is no estimator: give a name, a classifier with predict_proba, or a function.")
@@ -154,8 +155,8 @@ def find_estimator(estimator: Any) -> Estimator:
 
 ESTIMATORS: dict[str, Estimator] = {
     "lr": fit_logistic,
-    "lr-scikit-learn": fit_scikit_learn,
+    "lr-scikit-learn": one_for_each_group(_logistic_regression),
     "gp": fit_gaussian_process,
-    "gp-rational-quadratic": fit_rational_quadratic,
-    "gp-rbf": fit_rbf,
+    "gp-rational-quadratic": one_for_each_group(_rational_quadratic),
+    "gp-rbf": one_for_each_group(_rbf),
 }

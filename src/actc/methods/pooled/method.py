@@ -13,12 +13,13 @@ from actc.data.numeric import moderate
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples, Thresholds
 from actc.errors import OptionError, check_choice
 from actc.evidence.score import LOG_ODDS_PIECE
+from actc.methods.bayesian_logistic import fit_bayesian_logistic
 from actc.methods.pooled import tuned
 from actc.methods.pooled.features import LOG_ODDS, PROBABILITIES, RANKS, PreparedPool, prepare_pool
 from actc.methods.pooled.model import OBJECTIVES, Posterior, Priors, cut_intervals, cuts_at
 from actc.methods.pooled.picks import ExpectedGains, pick_expected_gain, pick_listed
 from actc.methods.pooled.regimes import fit_regimes, regime_priors
-from actc.methods.pooled.solve import fit_prior, move_weights
+from actc.methods.pooled.solve import fit_prior
 from actc.methods.select_triples import check_count, find_selector, select_triples
 
 EXPECTED_GAIN, LISTED = "expected-gain", "listed"
@@ -202,3 +203,19 @@ class PooledFit:
 
 def _log_odds_prior() -> Priors:
     return Priors.of((tuned.LOG_ODDS, tuned.LOG_ODDS_TAU))
+
+
+def move_weights(pieces: FloatArray, logits: FloatArray, labels: BoolArray) -> FloatArray:
+    """Return what answers make each piece of evidence add to the logit, per standard deviation, shape (F,).
+
+    The logit that a candidate had before is an offset; pieces add to it by weights around 0. How far around is one of a
+    few widths. They are averaged by how probable each makes the answers, and so is a model without any weights: answers
+    turn down pieces that do not help.
+    """
+    zeros = np.zeros(pieces.shape[1])
+    nothing = float(labels @ logits - np.logaddexp(0, logits).sum())
+    fits = [fit_bayesian_logistic(pieces, labels, zeros, zeros + width, logits) for width in tuned.PIECE_WIDTHS]
+    likelihood = np.array([nothing, *(log_evidence for *_, log_evidence in fits)])
+    shares = np.array([tuned.NO_PIECES, *[(1 - tuned.NO_PIECES) / len(fits)] * len(fits)])
+    shares *= np.exp(likelihood - likelihood.max())
+    return np.asarray(shares[1:] @ np.stack([weights for weights, *_ in fits]) / shares.sum())

@@ -1,4 +1,4 @@
-"""The search for the mode of the posterior, and the way from there to a posterior of all lines; weights of evidence.
+"""The search for the mode of the posterior, and the way from there to a posterior of all lines.
 
 Several priors are fitted in one pass. For each, the mode is found by Newton's method and the covariance by Laplace's
 approximation. Relations meet only in theta, so the Hessian is an arrow and is never laid out: every step costs one
@@ -14,7 +14,7 @@ import numpy as np
 
 from actc.data.answers import Annotations
 from actc.data.numeric import psi, sigmoid, softplus
-from actc.data.triples import BoolArray, FloatArray, IntArray
+from actc.data.triples import FloatArray, IntArray
 from actc.methods.pooled import tuned
 from actc.methods.pooled.features import PLACES, PreparedPool
 from actc.methods.pooled.model import Posterior, Priors, design
@@ -200,38 +200,3 @@ def _update_tau(modes: Modes, prior: Priors) -> FloatArray:
     intercept = (of_intercept * start[0] + expected[0]) / (of_intercept + count)
     slope = (of_slope * start[1] + expected[1] + expected[2]) / (of_slope + 2 * count)
     return 1 / np.array([[intercept, slope, slope]])
-
-
-def move_weights(pieces: FloatArray, logits: FloatArray, truth: BoolArray) -> FloatArray:
-    """Return what answers make each piece of evidence add to the logit, per standard deviation, shape (F,).
-
-    What is believed of each candidate before, its logit, stays; pieces add to it by weights around 0, how far around
-    being one of a few widths. How likely the answers are under each width, and under no weights at all, is how much
-    each counts: pieces that do not help are turned down by the answers themselves.
-    """
-    answers, widths = truth.astype(np.float64), len(tuned.PIECE_WIDTHS)
-    fits = [_fit_width(pieces, logits, answers, width) for width in tuned.PIECE_WIDTHS]
-    likelihood = np.array([_log_likelihood(logits, answers), *(value for _, value in fits)])
-    prior = np.array([tuned.NO_PIECES, *[(1 - tuned.NO_PIECES) / widths] * widths])
-    belief = np.exp(likelihood - likelihood.max()) * prior
-    belief /= belief.sum()
-    return np.asarray(belief[1:] @ np.stack([weights for weights, _ in fits]))
-
-
-def _fit_width(pieces: FloatArray, logits: FloatArray, truth: FloatArray, width: float) -> tuple[FloatArray, float]:
-    """Return the weights' mode under a Gaussian of one width, and the log of how likely it makes the answers."""
-    weights, prior = np.zeros(pieces.shape[1]), np.eye(pieces.shape[1]) / width**2
-    for _ in range(_STEPS):
-        p = sigmoid(logits + pieces @ weights)
-        hessian = (pieces * (p * (1 - p))[:, None]).T @ pieces + prior
-        step = np.linalg.solve(hessian, pieces.T @ (p - truth) + weights / width**2)
-        weights = weights - step
-        if np.abs(step).max() < 1e-4:
-            break
-    volume = np.linalg.slogdet(hessian * width**2)[1]  # Laplace's approximation
-    penalty = 0.5 * float(weights @ weights) / width**2 + 0.5 * float(volume)
-    return weights, _log_likelihood(logits + pieces @ weights, truth) - penalty
-
-
-def _log_likelihood(logits: FloatArray, truth: FloatArray) -> float:
-    return float(truth @ logits - np.logaddexp(0, logits).sum())
