@@ -25,8 +25,7 @@ from hypothesis import settings
 from actc import ScoredTriples
 from actc.bench.cells import Cell, load_cell
 from actc.session import Session
-from actc.session.judge_store import store_replies
-from actc.session.questions import Question, Reply
+from actc.session.questions import Question, Reply, store_replies
 from actc.session.settings import Settings
 from actc.session.start import create_session
 

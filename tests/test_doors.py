@@ -39,7 +39,7 @@ from actc.session.cases import open_case
 from actc.session.export import main as make_file
 from actc.session.import_answers import read_judgements
 from actc.session.plan import Planner
-from actc.session.settings import Settings
+from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session
 from tests.complete.test_complete import folder, plan, triples_of  # noqa: F401
 from tests.conftest import let_machine_say, make_pool
@@ -124,7 +124,7 @@ def rivals(tmp_path_factory):
     write_triples(home / "facts.tsv", {name: np.array(column, dtype=object) for name, column in facts.items()})
     files = home / "session", home / "scores.parquet"
     settings = Settings("pooled", budget=100)
-    session = create_session(*files, settings, graph=home / "facts.tsv", constraints=RULES)
+    session = create_session(*files, settings, SessionInputs(graph=home / "facts.tsv", constraints=RULES))
     answer(session, "ada", truth_of(pool, TRUTH), 30)
     let_machine_say(session, {row: TRUTH[row] != (row % 28 == 0) for row in range(0, len(pool), 4)})
     session.close()

@@ -15,11 +15,13 @@ from click.testing import CliRunner
 
 import actc
 from actc.cli.main import commands
-from actc.complete.config import options_of
+from actc.complete.config import RunConfig
 from actc.data.calibration import Calibration
 from actc.data.files import write_scored, write_triples
+from actc.data.options import options_of
 from actc.errors import ActcError
 from actc.session import Judgement, Session
+from actc.session.settings import AuditConfig, ExportFiles, JudgeConfig
 from tests.complete.small_graph import make_graph, new_facts
 from tests.synthetic import make_truth
 
@@ -176,8 +178,9 @@ def test_every_command_has_a_twin_that_is_public():
 @pytest.mark.parametrize("name", FLAT)
 def test_an_option_has_the_name_of_its_function_s_parameter(name):
     known = {word for twin in TWINS[name] for word in inspect.signature(getattr(actc, twin)).parameters}
-    goals = {"complete": "missing", "check": "wrong"}
-    known |= {field.name for field in options_of(goals[name])} if name in goals else set()
+    described = {"complete": [RunConfig], "check": [RunConfig], "judge": [JudgeConfig], "export": [ExportFiles]}
+    described["audit"] = [AuditConfig]
+    known |= {field.name for field in options_of(*described.get(name, []))}
     if name == "paper":
         known |= {"rows", "methods"}  # in its settings, or read from a text
     if name == "studio":

@@ -22,7 +22,7 @@ from tests.browser import ARGUMENTS, find_chromium
 from tests.web.browser.conftest import READY, press
 
 from actc.bench.sample import load_sample
-from actc.session.settings import Settings
+from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session, sample_files
 
 IMAGES = Path("docs/images")
@@ -85,7 +85,9 @@ def start_odd(folder: Path, name: str) -> Path:
     (folder / f"{name}.tsv").write_text("head\trelation\ttail\tscore\n" + "\n".join(lines) + "\n")
     (folder / f"{name}.json").write_text(json.dumps({key: {"name": text} for key, text in words.items()}))
     names = () if name == "nameless" else (folder / f"{name}.json",)
-    create_session(folder / name, folder / f"{name}.tsv", Settings(overlap=1.0, title=name.capitalize()), names).close()
+    create_session(
+        folder / name, folder / f"{name}.tsv", Settings(overlap=1.0, title=name.capitalize()), SessionInputs(names)
+    ).close()
     return folder / name
 
 
@@ -159,7 +161,7 @@ def main() -> None:
             return
         session = Path(folder) / "session"
         settings = Settings(budget=100, overlap=0.5, title="Everyday facts")
-        create_session(session, scores, settings, names, graph).close()
+        create_session(session, scores, settings, SessionInputs(names, graph=graph)).close()
         browser = playwright.chromium.launch(executable_path=find_chromium(playwright), args=ARGUMENTS)
         server = Server(session, ["Ada", "Bob"])
         server.start()

@@ -28,7 +28,7 @@ from actc.decide.decision_table import DECISIONS
 from actc.session import Session
 from actc.session.export import export_session
 from actc.session.import_answers import read_judgements
-from actc.session.settings import Settings
+from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session
 from actc.web.studio.decisions import DecisionTable, TableQuery
 
@@ -53,7 +53,9 @@ def make_session(folder: Path, count: int) -> Path:
     names = {"id": [*ids, *relations], "name": [*named, *(f"is related {at} to" for at in range(40))]}
     write_triples(folder / "names.tsv", {name: np.array(column, dtype=object) for name, column in names.items()})
     settings = Settings("pooled", budget=50)
-    session = create_session(folder / "session", folder / "scores.parquet", settings, [folder / "names.tsv"])
+    session = create_session(
+        folder / "session", folder / "scores.parquet", settings, SessionInputs([folder / "names.tsv"])
+    )
     rows = random.permutation(count)[:50]
     true = random.random(50) < 1 / (1 + np.exp(-logit[rows]))
     write_triples(folder / "labels.tsv", {**pool.take(rows).columns(), "label": true.astype(int)})

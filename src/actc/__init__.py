@@ -38,10 +38,9 @@ if TYPE_CHECKING:
     from actc.methods.named import METHODS
     from actc.session import Session, start_session
     from actc.session.audit import audit_accepted, start_audit
-    from actc.session.export import export_session
+    from actc.session.export import export_session, write_report
     from actc.session.import_answers import import_judgements
     from actc.session.judge import judge_triples
-    from actc.session.report import write_report
     from actc.web.serve import serve_studio
 
 __all__ = [
@@ -98,8 +97,7 @@ _MODULES = {
     "actc.session.audit": "audit_accepted start_audit",
     "actc.session.import_answers": "import_judgements",
     "actc.session.judge": "judge_triples",
-    "actc.session.export": "export_session",
-    "actc.session.report": "write_report",
+    "actc.session.export": "export_session write_report",
     "actc.graph.publish": "publish_facts withdraw_facts",
     "actc.decide.calibrate": "calibrate",
     "actc.decide.in_frames": "accept_triples pick_triples",

@@ -13,8 +13,7 @@ import pytest
 
 from actc.data.files import write_scored
 from actc.errors import ActcError, FileError
-from actc.session.settings import Settings
-from actc.session.start import create_session
+from actc.session.start import create_session, start_session
 from actc.web.serve import link_to_open
 from tests.cli.test_cli import actc
 from tests.conftest import make_pool
@@ -138,6 +137,6 @@ def test_a_bad_file_of_names_or_triples_is_named_and_nothing_is_made(tmp_path, n
     (tmp_path / name).write_bytes(content)
     names, graph = ([], tmp_path / name) if name.startswith("graph") else ([tmp_path / name], None)
     with pytest.raises(FileError, match=message) as caught:
-        create_session(tmp_path / "session", tmp_path / "scores.parquet", Settings(), names, graph)
+        start_session(tmp_path / "session", tmp_path / "scores.parquet", names=names, graph=graph)
     assert isinstance(caught.value, ActcError)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["scores.parquet", name])

@@ -69,7 +69,7 @@ def test_the_planner_imports_nothing_from_the_working_folder(home):
     start_copy(home / "s", home / "scores.tsv", Settings(budget=20)).close()
     for name in ("json.py", "numpy.py", "fastapi.py", "sqlite3.py"):
         (home / name).write_text(EVIL)
-    from actc.session.planner_process import planner_command
+    from actc.session.plan import planner_command
 
     process = subprocess.Popen(planner_command(home / "s"), stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=home)
     with pytest.raises(subprocess.TimeoutExpired):  # it runs until its input closes

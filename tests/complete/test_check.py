@@ -19,8 +19,8 @@ from actc.graph.formats import read_graph
 from actc.session import Judgement, Session
 from actc.session.audit import AuditPlanner, start_audit
 from actc.session.cases import session_case
+from actc.session.export import write_report
 from actc.session.plan import Planner
-from actc.session.report import write_report
 from actc.session.status import picture, show_review
 from tests.complete.test_doubt import make_towns
 

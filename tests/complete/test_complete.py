@@ -184,7 +184,7 @@ def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_
     asking = plan(folder, tmp_path / "out", oracle=None)
     lines = run_completion(asking).lines
     session = Session(tmp_path / "out" / "session")
-    assert all(session.names.reasons(range(12)))
+    assert all(map(session.names.reasons, range(12)))
     session.close()
     assert "the graph's own facts teach the weights of evidence" in lines[0]  # somebody else proposed them
     assert lines[1] == "12 candidates, of which 12 may be asked about."

@@ -68,7 +68,7 @@ def test_a_card_shows_the_sentences(home, tmp_path):
     complete_graph(None, tmp_path / "out", candidates=home / "extracted.jsonl", budget=5)
     session = Session(tmp_path / "out" / "session")
     triples = len(session.read_pool())
-    texts = session.names.texts("source", range(triples))
+    texts = [session.names.text("source", row) for row in range(triples)]
     session.close()
     assert all(texts)
     assert any("Another text." in text for text in texts)

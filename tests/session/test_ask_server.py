@@ -14,8 +14,8 @@ import pytest
 import actc
 from actc.data.files import write_scored
 from actc.errors import ActcError, MissingExtraError, OptionError
-from actc.session import ask_server
-from actc.session.judge_store import read_judges
+from actc.session import machines
+from actc.session.questions import read_judges
 from actc.session.session import Session
 from actc.session.settings import Settings
 from actc.session.store import FILE, Store
@@ -25,7 +25,7 @@ from tests.session.model_server import KEY, ModelServer
 
 @pytest.fixture(autouse=True)
 def _quick_retries(monkeypatch):
-    monkeypatch.setattr(ask_server, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(machines, "FIRST_WAIT", 0.01)
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def test_a_server_that_says_when_to_come_back_is_left_alone_till_then(folder):
 
 @pytest.mark.parametrize(("value", "seconds"), [("7", 7), ("-3", 0), ("soon", 0), (None, 0)])
 def test_retry_after_is_read_as_seconds(value, seconds):
-    assert ask_server._read_retry_after(value) == seconds
+    assert machines._read_retry_after(value) == seconds
 
 
 def test_a_server_that_is_not_there_ends_the_run_and_what_it_said_is_kept(folder):

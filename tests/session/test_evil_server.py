@@ -9,9 +9,9 @@ import pytest
 import actc
 from actc.data.files import write_scored
 from actc.errors import ActcError
-from actc.session import ask_server
+from actc.session import machines
 from actc.session.questions import Question
-from actc.session.settings import Settings
+from actc.session.settings import JudgeConfig, Settings
 from tests.conftest import make_pool, start_copy
 from tests.session.evil_server import MODES, SLOW, EvilServer
 from tests.session.model_server import KEY
@@ -23,8 +23,8 @@ WELL = ("flapping", "body too long", "the same choice twice")
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr(ask_server, "FIRST_WAIT", 0.01)
-    monkeypatch.setattr(ask_server, "MOST_WAIT", 0.05)
+    monkeypatch.setattr(machines, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(machines, "MOST_WAIT", 0.05)
     monkeypatch.setenv("MODEL_KEY", KEY)
 
 
@@ -33,7 +33,8 @@ def test_asking_ends_in_time_and_in_a_sentence_at_worst(mode):
     questions = [Question(row, str(row), {"sentence": f"h{row} likes t"}) for row in range(COUNT)]
     timeout = TIMEOUT if mode in SLOW else 10  # a busy machine is slow, too
     with EvilServer(mode) as server:
-        model = ask_server.Server(server.url, "small", "{sentence}? {answer}", KEY, 1, RETRIES, timeout, 100)
+        config = JudgeConfig(url=server.url, model="small", jobs=1, retries=RETRIES, timeout=timeout, limit=100)
+        model = machines.Server(config, "{sentence}? {answer}", KEY)
         began, worked = time.monotonic(), time.process_time()
         try:
             replies, sentence = [reply for _, reply in model.ask(questions)], ""

@@ -17,13 +17,11 @@ from actc.errors import ActcError, ChoiceError, FileError, OptionError
 from actc.session import Judgement
 from actc.session.cards import make_card
 from actc.session.cases import open_case, session_case
-from actc.session.export import write_accepted
+from actc.session.export import compare_judges, write_accepted
 from actc.session.judge import CHOICES, judge_triples, make_question
-from actc.session.judge_store import count_replies, read_judges, store_replies
 from actc.session.names import write_sources
 from actc.session.plan import Planner, task_of
-from actc.session.questions import Reply
-from actc.session.report import compare_judges
+from actc.session.questions import Reply, count_replies, read_judges, store_replies
 from actc.session.settings import Settings
 from tests.conftest import make_pool, start_copy
 
@@ -80,7 +78,7 @@ def test_a_program_judges_everything_once_and_nonsense_is_no_answer(session, tmp
 
 
 def test_a_program_that_says_nothing_and_does_not_listen_is_ended(session, tmp_path, monkeypatch):
-    monkeypatch.setattr("actc.session.ask_program.GOODBYE_SECONDS", 0.2)
+    monkeypatch.setattr("actc.session.machines.GOODBYE_SECONDS", 0.2)
     (tmp_path / "deaf.py").write_text("import os, time\nos.close(1)\ntime.sleep(60)\n")
     write_triples(tmp_path / "texts.csv", {**POOL.columns(), "source": ["x" * 2000] * len(POOL)})
     write_sources(session.store, POOL, tmp_path / "texts.csv")

@@ -9,8 +9,7 @@ from fastapi.testclient import TestClient
 
 from actc.data.files import write_scored
 from actc.session import OWNER, Session
-from actc.session.plan import LEASED_EACH, Planner
-from actc.session.planner_process import planning, write_failure
+from actc.session.plan import LEASED_EACH, Planner, planning, write_failure
 from actc.session.session import FAILURE
 from actc.session.settings import Settings
 from actc.session.status import describe_session

@@ -28,8 +28,8 @@ from actc.session.questions import (
     ("text", "said", "probability", "reason"),
     [
         ('{"answer": "true", "probability": 0.8, "reason": "so"}', "true", 0.8, "so"),
-        ('```json\n{"said": "False."}\n```', "false", None, ""),
-        ('Sure! {"verdict": false, "probability": 7}', "false", None, ""),
+        ('```json\n{"answer": "False."}\n```', "false", None, ""),
+        ('Sure! {"answer": false, "probability": 7}', "false", None, ""),
         ('{"probability": 0.2}', "false", 0.2, ""),
         ("Yes, it is in every atlas.", "true", None, "it is in every atlas."),
         ("**unsure**", "unsure", None, "**"),
@@ -55,7 +55,7 @@ JSON = st.recursive(
 )
 
 
-@given(JSON | st.dictionaries(st.sampled_from(["said", "probability", "reason"]), JSON))
+@given(JSON | st.dictionaries(st.sampled_from(["answer", "probability", "reason"]), JSON))
 def test_whatever_comes_is_an_answer_or_none(value):
     for given_value in (value, json.dumps(value), str(value)):
         reply = read_reply(given_value)

@@ -24,8 +24,8 @@ from actc.session import session as session_module
 from actc.session.cards import make_card
 from actc.session.lease_queue import Task
 from actc.session.plan import Planner
-from actc.session.settings import Settings, to_rows
-from actc.session.start import add_session_names, create_session
+from actc.session.settings import SessionInputs, Settings, to_rows
+from actc.session.start import add_session_names, create_session, start_session
 from actc.session.status import history, list_reviews, picture, progress, what_is_left
 from tests.conftest import make_pool, start_copy
 
@@ -212,7 +212,7 @@ def test_a_card_does_not_tell_a_repeat_and_hides_the_score(scores):
 def test_a_doubted_fact_does_not_speak_for_itself_on_its_card(scores):
     head, relation, tail = read_scored(scores)[0].triple(0)
     (scores.parent / "graph.tsv").write_text(f"{head}\t{relation}\t{tail}\n{head}\t{relation}\tanother\n")
-    session = create_session(scores.parent / "n_facts", scores, graph=scores.parent / "graph.tsv")
+    session = start_session(scores.parent / "n_facts", scores, graph=scores.parent / "graph.tsv")
     card = make_card(session.names, Task(0, head, relation, tail, 0.5, ""))
     assert card["known"] == ["another"]
     session.close()
@@ -520,7 +520,7 @@ def test_a_failed_start_leaves_nothing_behind(scores):
     bad = scores.parent / "names.tsv"
     bad.write_text("name\tdescription\nx\ty\n")
     with pytest.raises(FileError, match="'id'"):
-        create_session(scores.parent / "session", scores, names=[bad])
+        start_session(scores.parent / "session", scores, names=[bad])
     assert sorted(path.name for path in scores.parent.iterdir()) == sorted([*before, "names.tsv"])
 
 
@@ -562,7 +562,7 @@ def test_a_graph_in_turtle_is_shown_on_cards_and_names_what_it_names(tmp_path):
         f'<{place}b> {label} "Bob"@en, "Robert"@fr . <{place}b> <{place}likes> <{place}c> .\n'
     )
     (tmp_path / "names.tsv").write_text(f"id\tname\n{place}a1\tAda\n")
-    session = create_session(
+    session = start_session(
         tmp_path / "s", tmp_path / "scores.tsv", names=[tmp_path / "names.tsv"], graph=tmp_path / "graph.ttl"
     )
     assert [session.names.of(f"{place}{one}").name for one in ("a1", "b")] == ["Ada", "Bob"]
@@ -575,19 +575,22 @@ def test_a_graph_in_turtle_is_shown_on_cards_and_names_what_it_names(tmp_path):
 def test_reasons_are_kept_beside_the_candidates_and_call_ids_by_their_names(scores):
     pool = read_scored(scores)[0]
     said = [(f"[[{pool.triple(row)[0]}]] is known", "against: nothing") if row % 2 else () for row in range(len(pool))]
-    session = create_session(scores.parent / "session", scores, Settings("actc-lr-rndm"), reasons=said)
+    session = create_session(scores.parent / "session", scores, Settings("actc-lr-rndm"), SessionInputs(evidence=said))
     head = pool.triple(3)[0]
-    assert session.names.reasons([3, 4]) == [(f"{head} is known", "against: nothing"), ()]
+    assert session.names.reasons(3) == (f"{head} is known", "against: nothing")
+    assert session.names.reasons(4) == ()
     (scores.parent / "names.tsv").write_text(f"id\tname\n{head}\tAda\n")
     add_session_names(session, [scores.parent / "names.tsv"])
-    assert session.names.reasons([3])[0][0] == "Ada is known"
+    assert session.names.reasons(3)[0] == "Ada is known"
     session.close()
 
 
 def with_reasons(scores: Path, **settings) -> Session:
     """A session in which every candidate has two reasons."""
     said = [("[[e1]] is known", "against: nothing else is")] * 200
-    return create_session(scores.parent / "session", scores, Settings("actc-lr-rndm", **settings), reasons=said)
+    return create_session(
+        scores.parent / "session", scores, Settings("actc-lr-rndm", **settings), SessionInputs(evidence=said)
+    )
 
 
 def seen(session: Session, *words: str) -> list[str | None]:

@@ -24,7 +24,7 @@ from actc.session.cases import open_case
 from actc.session.export import next_tasks, write_history, write_label_studio, write_labels
 from actc.session.import_answers import read_judgements
 from actc.session.settings import Settings
-from actc.session.start import add_session_names, count_named, create_session
+from actc.session.start import add_session_names, count_named, create_session, start_session
 from actc.session.status import history, people, progress
 from actc.session.terminal import judge_in_terminal
 from tests.conftest import make_pool, start_copy
@@ -210,12 +210,12 @@ def test_names_sentences_known_triples_and_examples_make_a_card(tmp_path):
     (tmp_path / "names.tsv").write_text("id\tname\tdescription\nQ1\tAda\ta mathematician\nQ3\tLondon\t\nQ5\tRome\t\n")
     (tmp_path / "relations.json").write_text('{"P2": {"label": "born in", "sentence": "{head} was born in {tail}"}}')
     (tmp_path / "graph.tsv").write_text("Q1\tP2\tQ5\nQ9\tP2\tQ5\n")
-    session = create_session(
+    session = start_session(
         tmp_path / "session",
         tmp_path / "scores.tsv",
-        Settings("actc-lr-rndm"),
-        [tmp_path / "names.tsv", tmp_path / "relations.json"],
-        tmp_path / "graph.tsv",
+        method="actc-lr-rndm",
+        names=[tmp_path / "names.tsv", tmp_path / "relations.json"],
+        graph=tmp_path / "graph.tsv",
     )
     tasks = {task.triple: task for task in session.ask(session.add_annotator("ada"), 2)}
     card = make_card(session.names, tasks[0])
@@ -295,7 +295,7 @@ def test_names_that_cannot_be_read_change_nothing(nameless, tmp_path, file, text
 def test_a_card_tells_what_else_is_known_of_head_and_tail(tmp_path):
     (tmp_path / "scores.tsv").write_text("ada\tborn in\tlondon\t0.5\n")
     (tmp_path / "graph.tsv").write_text("ada\tis a\tperson\nbob\tknows\tada\nlondon\tin\tengland\nada\tborn in\trome\n")
-    session = create_session(tmp_path / "s", tmp_path / "scores.tsv", graph=tmp_path / "graph.tsv")
+    session = start_session(tmp_path / "s", tmp_path / "scores.tsv", graph=tmp_path / "graph.tsv")
     card = make_card(session.names, session.ask(session.add_annotator("ada"))[0])
     assert sorted(map(plain, card["head_facts"])) == ["ada is a person", "bob knows ada"]
     assert list(map(plain, card["tail_facts"])) == ["london in england"]
@@ -308,7 +308,7 @@ def test_namesakes_on_a_card_are_told_apart(tmp_path):
     names = {key: {"name": "Paris" if key < "q4" else "Kim", "description": text} for key, text in said.items()}
     (tmp_path / "names.json").write_text(json.dumps(names))
     files = [tmp_path / "names.json"]
-    session = create_session(tmp_path / "s", tmp_path / "scores.tsv", names=files, graph=tmp_path / "graph.tsv")
+    session = start_session(tmp_path / "s", tmp_path / "scores.tsv", names=files, graph=tmp_path / "graph.tsv")
     card = make_card(session.names, session.ask(session.add_annotator("ada"))[0])
     told = "Paris (capital of France) twin of Paris (town in Texas town in Texas town in…)"
     assert plain(card["sentence"]) == session.sentence(0) == told
@@ -327,8 +327,8 @@ def test_examples_are_alike_in_kind_not_neighbours_in_the_alphabet(tmp_path, typ
     (tmp_path / "scores.tsv").write_text("apex\tmade in\ttown\t0.5\n")
     types = [f"{one},{'person' if one in people else 'work of art'}\n" for one in (*people, *works, "apex")]
     (tmp_path / "names.csv").write_text("id,types\n" + "".join(types if typed else []))
-    session = create_session(
-        tmp_path / "s", tmp_path / "scores.tsv", None, [tmp_path / "names.csv"], tmp_path / "graph.tsv"
+    session = start_session(
+        tmp_path / "s", tmp_path / "scores.tsv", names=[tmp_path / "names.csv"], graph=tmp_path / "graph.tsv"
     )
     shown = session.names.examples("made in", "apex", "town", 3)
     assert sorted(head for head, _ in shown) == works

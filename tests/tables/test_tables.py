@@ -13,7 +13,7 @@ from actc.data.layout import find_layout
 from actc.data.triples import ScoredTriples
 from actc.errors import ActcError
 from actc.graph.formats import read_graph
-from actc.session.names import find_sources, read_sources
+from actc.session.names import read_sources
 
 PARIS, BERLIN = ("Paris", "capital_of", "France"), ("Berlin", "capital_of", "Germany")
 BOTH = {PARIS, BERLIN}
@@ -149,7 +149,7 @@ def test_a_triple_of_several_texts_is_one_candidate_with_all_its_texts(name, tmp
         ("a", "r", "b"): 0.95,
         ("c", "r", "d"): 0.25,
     }
-    texts = dict(read_sources(find_sources(table), pool))
+    texts = dict(read_sources(table, pool))
     assert {pool.triple(row): text for row, text in texts.items()} == {
         ("a", "r", "b"): "one\nthree",
         ("c", "r", "d"): "two",
@@ -170,7 +170,7 @@ def test_graphrag_s_parquet_has_weights_as_scores_and_descriptions_as_texts(tmp_
     duckdb.sql(f"COPY ({rows}) TO '{table}' (FORMAT parquet)")
     pool = read_scored(table)[0]
     assert (pool.triple(0), pool.scores[0], pool.probabilities) == (("Paris", "related_to", "France"), 9.0, False)
-    assert dict(read_sources(find_sources(table), pool)) == {0: "its capital"}
+    assert dict(read_sources(table, pool)) == {0: "its capital"}
 
 
 def test_a_frame_s_columns_have_the_same_names(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import Field
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import click
 
 from actc.cli.parts import (
     PATH,
+    add_options,
     base_option,
     claim_output,
     command,
@@ -21,9 +21,8 @@ from actc.cli.parts import (
     key_option,
     progress_bar,
     read_engine,
-    seed_option,
 )
-from actc.complete.config import Goal, default_of, flag, options_of
+from actc.complete.config import Goal, defaults_of, options_of
 
 BESIDE = ".graph.nt"
 """What is added to the name of the output for the file that a store is read into."""
@@ -173,45 +172,17 @@ def constraints_command(graph: Path, out: Path | None, **options: Any) -> None:
     print_constraints(find_constraints(graph, out=out, **options), out)
 
 
-KINDS: dict[str, Any] = {
-    "Path | None": PATH,
-    "tuple[Path, ...]": PATH,
-    "int": int,
-    "int | None": int,
-    "float": float,
-    "float | None": float,
-}
-"""Types of fields of a run's configuration that are no texts, and those of their options."""
-SHARED: dict[str, Callable[..., Any]] = {"base": base_option, "seed": seed_option()}
-"""Options that other commands have too."""
 MORE = [one.name for one in options_of("missing") if one.metadata["more"]] + ["graphs", "key_from"]
 
 
 def run_options(goal: Goal) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options of a run to a command: the fields of its configuration."""
+    """Add the options of a run to a command: the fields of its configuration, and --out."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for one in reversed(options_of(goal)):
-            command = (SHARED.get(one.name) or _option(one, goal))(command)
+        command = add_options(options_of(goal), defaults_of(goal))(command)
         return click.option("--out", type=PATH, required=True, help="A folder.")(command)
 
     return add
-
-
-def _option(one: Field[Any], goal: Goal) -> Callable[..., Any]:
-    """Return the option that a field is."""
-    text, default = one.metadata["help"], default_of(one, goal)
-    if isinstance(default, bool):
-        name = f"--{one.name}/--no-{one.name}" if default else flag(one)
-        return click.option(name, is_flag=True, default=default, help=text)
-    return click.option(
-        flag(one),
-        type=KINDS.get(str(one.type), str),
-        default=default,
-        multiple=default == (),
-        show_default=default not in (None, ()),
-        help=text,
-    )
 
 
 @command(

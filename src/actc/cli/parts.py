@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import Field
 from pathlib import Path
 from typing import Any, TextIO, cast
 
 import click
 
+from actc.data.options import Options, flag
 from actc.data.progress import report_progress
 
 PATH = click.Path(path_type=Path)
@@ -121,9 +123,7 @@ base_option = click.option(
     callback=lambda context, option, given: given[0] if len(given) == 1 else given or "",
     help="What IRIs begin with in RDF and names do not; a second time: those of relations.",
 )
-language_option = click.option(
-    "--language", default="en", show_default=True, help="The language of names, where a file has several."
-)
+guidelines_option = click.option("--guidelines", type=PATH, help="What annotators should know, shown first: Markdown.")
 graph_option = click.option(
     "--graph", "graphs", multiple=True, metavar="IRI", help="Of a SPARQL store: a named graph; repeatable."
 )
@@ -140,6 +140,51 @@ def _check_seed(context: click.Context, option: click.Parameter, seed: int) -> i
     if not 0 <= seed < 2**63:
         raise click.BadParameter(f"{seed} is not a whole number from 0 to {2**63 - 1}")
     return seed
+
+
+KINDS: dict[str, Any] = {
+    "Path | None": PATH,
+    "str | Path | None": PATH,
+    "Sequence[str | Path]": PATH,
+    "tuple[Path, ...]": PATH,
+    "int": int,
+    "int | None": int,
+    "float": float,
+    "float | None": float,
+}
+"""Types of fields of a configuration that are no texts, and those of their options."""
+SHARED: dict[str, Callable[..., Any]] = {"base": base_option, "guidelines": guidelines_option, "seed": seed_option()}
+"""Options of a form of their own."""
+
+
+def add_options(
+    options: Options, defaults: Mapping[str, Any] | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options that a configuration describes to a command; ``defaults`` are those that differ."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for one in reversed(options):
+            default = (defaults or {}).get(one.name, one.default)
+            command = (SHARED.get(one.name) or _option(one, default))(command)
+        return command
+
+    return add
+
+
+def _option(one: Field[Any], default: Any) -> Callable[..., Any]:
+    """Return the option that a field is."""
+    text = one.metadata["help"]
+    if isinstance(default, bool):
+        name = f"--{one.name}/--no-{one.name}" if default else flag(one)
+        return click.option(name, is_flag=True, default=default, help=text)
+    return click.option(
+        flag(one),
+        type=KINDS.get(str(one.type), str),
+        default=default,
+        multiple=default == (),
+        show_default=default not in (None, "", ()),
+        help=text,
+    )
 
 
 def read_engine(engine: str) -> dict[str, str]:

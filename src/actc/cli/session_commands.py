@@ -11,17 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from actc.cli.parts import (
-    PATH,
-    claim_output,
-    command,
-    guarantee_options,
-    language_option,
-    method_option,
-    progress_bar,
-    seed_option,
-)
+from actc.cli.parts import PATH, add_options, claim_output, command, guidelines_option, progress_bar
+from actc.data.options import options_of
 from actc.errors import OptionError
+from actc.session.settings import AuditConfig, ExportFiles, JudgeConfig, SessionInputs, Settings
 
 if TYPE_CHECKING:
     from actc.session import Session
@@ -75,41 +68,8 @@ def studio_command(folder: Path, host: str, port: int, browser: bool, public_url
 @click.argument("session", type=PATH)
 @click.argument("scores", type=PATH, required=False)
 @click.option("--sample", is_flag=True, help="Use the packaged sample: everyday facts that anyone can judge.")
-@click.option(
-    "--names",
-    multiple=True,
-    type=PATH,
-    help="Names of entities or relations: a table (id, name, description, types, sentence), JSON, RDF; repeatable.",
-)
-@language_option
-@click.option("--graph", type=PATH, help="What the graph holds: head, relation, tail (and score).")
-@click.option("--constraints", help="What may not be true together: a file of actc constraints, or learnt.")
-@method_option
-@click.option("--budget", default=100, show_default=True, help="How many triples to judge.")
-@guarantee_options
-@click.option("--overlap", default=0.0, show_default=True, help="The share of triples that two people judge.")
-@click.option("--title", help="What the pages call the session. [default: the file's name]")
-@click.option("--guidelines", type=PATH, help="What annotators should know, shown first: Markdown.")
-@click.option(
-    "--reasons",
-    default="after",
-    show_default=True,
-    help="Show reasons for and against a triple: after (the answer), beside (the card), never.",
-)
-@click.option("--link", default="", help="Where entities are described: an address with {id}. [default: Wikidata]")
-@seed_option()
-def start_command(
-    session: Path,
-    scores: Path | None,
-    sample: bool,
-    names: tuple[Path, ...],
-    graph: Path | None,
-    title: str | None,
-    guidelines: Path | None,
-    language: str,
-    constraints: str | None,
-    **choices: Any,
-) -> None:
+@add_options(options_of(SessionInputs, Settings))
+def start_command(session: Path, scores: Path | None, sample: bool, guidelines: Path | None, **options: Any) -> None:
     """Start an annotation session, a new folder: people judge candidates.
 
     SCORES is a file of scored candidates, or a folder of parts.
@@ -122,12 +82,11 @@ def start_command(
 
     if sample == (scores is not None):
         raise OptionError("Give a file of scored candidates, or --sample for the packaged sample.")
-    title = title or ("Everyday facts" if scores is None else scores.name.partition(".")[0])
-    text = read_text(guidelines) if guidelines else ""
     if scores is None:
-        scores, names, graph = sample_files()
-    files: dict[str, Any] = {"names": names, "graph": graph, "language": language, "constraints": constraints}
-    with closing(start_session(session, scores, **files, title=title, guidelines=text, **choices)) as started:
+        scores, options["names"], options["graph"] = sample_files()
+        options["title"] = options["title"] or "Everyday facts"
+    text = read_text(guidelines) if guidelines else ""
+    with closing(start_session(session, scores, guidelines=text, **options)) as started:
         click.echo(f"{started.settings.triples:,} candidates are ready. Judge them with: actc annotate {session}")
         named, entities = count_named(started)
         if named < entities:
@@ -158,7 +117,7 @@ def _tidy_names(context: click.Context, option: click.Parameter, names: tuple[st
     help="A name that gets a link; repeatable. [default: those there are, or you]",
 )
 @click.option("--terminal", is_flag=True, help="Judge here, in the terminal.")
-@click.option("--guidelines", type=PATH, help="From now on, what annotators should know, shown first: Markdown.")
+@guidelines_option
 @click.option("--names", multiple=True, type=PATH, help="More names, as of `actc start`; repeatable.")
 @page_options(8765)
 def annotate_command(
@@ -193,7 +152,7 @@ def annotate_command(
 
 
 def _judge_here(session: Session, name: str) -> None:
-    from actc.session.planner_process import planning
+    from actc.session.plan import planning
     from actc.session.terminal import judge_in_terminal
 
     read_key = click.getchar if sys.stdin.isatty() else lambda: sys.stdin.read(1)
@@ -240,21 +199,7 @@ def _print_links(links: Sequence[tuple[str, str]], everywhere: bool) -> None:
     "actc judge my-session --url https://models.example/v1 --model large --key-from MODEL_KEY --limit 500",
 )
 @click.argument("session", type=PATH)
-@click.option("--program", help="A command that judges: JSON lines in, JSON lines out.")
-@click.option("--url", help="A server that speaks the OpenAI chat protocol, on this machine or elsewhere.")
-@click.option("--model", help="The server's name for the model.")
-@click.option(
-    "--which",
-    default="doubtful",
-    show_default=True,
-    help="Besides what people judged: doubtful, accepted, random or all.",
-)
-@click.option("--count", type=int, help="How many of those at most. [default: 1,000 doubtful or random ones, else all]")
-@click.option("--prompt", type=PATH, help="The question to a model: a text with fields in braces.")
-@click.option("--key-from", metavar="NAME", help="The environment variable that holds the server's key.")
-@click.option("--name", help="What to call the judge. [default: the model's or program's name]")
-@click.option("--jobs", default=4, show_default=True, help="Requests at the same time.")
-@click.option("--limit", default=10_000, show_default=True, help="Requests in this run at most, retries among them.")
+@add_options(options_of(JudgeConfig))
 def judge_command(session: Path, **options: Any) -> None:
     """Let a machine judge triples; people's answers show how much it counts.
 
@@ -273,12 +218,7 @@ def judge_command(session: Path, **options: Any) -> None:
     writes=True,
 )
 @click.argument("session", type=PATH)
-@click.option("--labels", type=PATH, help="One label per judged triple: .tsv, .csv or .parquet.")
-@click.option("--history", type=PATH, help="Every answer that was ever given: .jsonl.")
-@click.option("--thresholds", type=PATH, help="Where true begins: .json.")
-@click.option("--accepted", type=PATH, help="The accepted triples: .tsv, .csv or .parquet.")
-@click.option("--label-studio", type=PATH, help="The next triples as Label Studio's tasks: .json.")
-@click.option("--precision", type=float, help="Guarantee this precision, with 90% confidence.")
+@add_options(options_of(ExportFiles))
 def export_command(session: Path, **options: Any) -> None:
     """Write judgements, thresholds and accepted triples of a session."""
     from actc.session.export import export_session
@@ -320,7 +260,7 @@ def report_command(source: Path, out: Path, json_out: Path | None) -> None:
     SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
     """
     from actc.cli.show_trust import print_report
-    from actc.session.report import write_report
+    from actc.session.export import write_report
 
     if json_out is not None and json_out.absolute() == out.absolute():
         raise OptionError(f"--json: {json_out} is the page; give another name.")
@@ -339,36 +279,22 @@ def report_command(source: Path, out: Path, json_out: Path | None) -> None:
     writes=True,
 )
 @click.argument("accepted", type=PATH)
-@click.option("--among", type=PATH, help="Of a session: draw from this accepted.tsv, such as a guaranteed one.")
-@click.option("--count", type=int, help="How many answers to ask for. [default: 100; of a session, what it takes]")
-@seed_option()
 @click.option("--out", type=PATH, help="Of a file: the draws to be judged. Of a session: the audit's folder.")
 @click.option("--labels", type=PATH, help="The judged draws: head, relation, tail, label (1 or 0).")
-@click.option("--within", default=0.05, show_default=True, help="Know the share of true triples to plus or minus this.")
-@click.option("--target", type=float, help="Certify this share of true triples instead, such as 0.9.")
-@click.option("--level", default=0.9, show_default=True, help="How sure the bounds should be.")
-def audit_command(
-    accepted: Path,
-    among: Path | None,
-    count: int | None,
-    seed: int,
-    out: Path | None,
-    labels: Path | None,
-    **goal: Any,
-) -> None:
+@add_options(options_of(AuditConfig))
+def audit_command(accepted: Path, out: Path | None, labels: Path | None, **options: Any) -> None:
     """Judge random draws from accepted triples: how many are true, without any model.
 
     ACCEPTED is a session: a folder is made in which what it accepts is judged (`actc annotate FOLDER`); the same
     command shows later how far that is. Or it is a file: draws are written to --out; with --labels it shows what the
     answers show, about how many more are needed, and --out draws more.
     """
-    from actc.decide.audit import StoppingRule
     from actc.session.audit import audit_accepted, open_audit
     from actc.session.cases import words_of
     from actc.session.status import picture
 
     if (accepted / "session.sqlite").is_file() and labels is None:
-        with closing(open_audit(accepted, out, among=among, count=count, seed=seed, **goal)) as audit:
+        with closing(open_audit(accepted, out, **options)) as audit:
             settings = audit.settings
             drawn = f"{settings.budget:,} of {settings.triples:,} {words_of(settings).accepted_facts}"
             click.echo(f"{settings.title}: {drawn} are drawn to be judged.\n{picture(audit)['advice']}")
@@ -376,11 +302,9 @@ def audit_command(
         return
     from actc.cli.show_trust import print_audit, print_drawn
 
-    StoppingRule(**goal)  # refuses what cannot be shown
-    if among is not None:
-        raise OptionError(f"--among: {accepted} is not a session; give one, or audit {among} itself.")
+    AuditConfig(**options)  # refuses what cannot be shown before it claims the output
     claim_output(out, inputs=(accepted, *([] if labels is None else [labels])))
-    shown = audit_accepted(accepted, labels, out=out, count=100 if count is None else count, seed=seed, **goal)
+    shown = audit_accepted(accepted, labels, out=out, **options)
     if labels is not None:
         print_audit(shown)
     if out is not None:

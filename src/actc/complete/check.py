@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from actc import __version__
 from actc.complete.candidates import CANDIDATES, Candidates
-from actc.complete.config import RunConfig, as_path, documented
+from actc.complete.config import RunConfig, as_path, defaults_of, options_of
 from actc.complete.doubt import doubt_facts, probability_wrong, refuse_few
 from actc.complete.earlier import RESTORED, has_answers, read_answers, store_answers
 from actc.data.answers import Annotations
 from actc.data.begun import Begun, alone_in
 from actc.data.files import read_listed, write_triples
+from actc.data.options import documented
 from actc.data.pages import render
 from actc.data.progress import Stage, no_stage
 from actc.data.text_files import write_json, write_text
@@ -35,6 +36,7 @@ from actc.graph.terms import Base, without_literals
 from actc.methods.pooled.method import EVIDENCE_METHOD, WRONG_FACTS_METHOD
 from actc.session import Session
 from actc.session.cases import invert_labels
+from actc.session.export import name_things
 from actc.session.oracle import (
     FileOracle,
     Finished,
@@ -44,8 +46,7 @@ from actc.session.oracle import (
     open_judged,
 )
 from actc.session.read_names import own_labels, try_names
-from actc.session.report import name_things
-from actc.session.settings import Settings
+from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session
 
 MOST_SHOWN = 20
@@ -53,7 +54,7 @@ MOST_LISTED = 50_000
 DOUBTFUL, REMOVED = "doubtful.tsv", "removed.tsv"
 
 
-@documented("wrong")
+@documented(options_of("wrong"), defaults_of("wrong"))
 def check_graph(graph: str | Path, out: str | Path, *, stage: Stage = no_stage, **options: Any) -> Finished:
     """Find the wrong facts of a graph, as ``actc check`` does; the graph itself is not changed.
 
@@ -186,7 +187,8 @@ def _create_session(config: RunConfig, doubtful: Candidates, folder: Path) -> li
     reasons = doubtful.reasons.marked(np.arange(count))
     shown = as_table(config.graph, config.base, config.out)
     names = (*own_labels(config.graph), *config.names)
-    create_session(folder, config.out / CANDIDATES, settings, names, shown, config.language, reasons=reasons).close()
+    inputs = SessionInputs(names, config.language, shown, evidence=reasons)
+    create_session(folder, config.out / CANDIDATES, settings, inputs).close()
     return [
         f"{count:,} facts may be asked about: the most doubtful ones, and some of every relation.",
         f"Judge {settings.budget:,} of them, whether each is true: {annotate_command(folder)}",

@@ -1,15 +1,16 @@
-# ruff: noqa: RUF009 - the default of an option is what `_option` makes of it
+# ruff: noqa: RUF009 - the default of an option is what `option` makes of it
 """One run of `actc complete` or `actc check`: its options, described once, for the commands and for Python."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
+from actc.data import options
+from actc.data.options import flag, option
 from actc.errors import FileError, OptionError
 
 if TYPE_CHECKING:  # and when they are used: a help text shall not wait for numpy
@@ -19,17 +20,11 @@ if TYPE_CHECKING:  # and when they are used: a help text shall not wait for nump
 Goal = Literal["missing", "wrong"]
 PRECISION = 0.9
 """The precision that `actc check` guarantees of what it removes, unless another one is given."""
-Function = TypeVar("Function", bound=Callable[..., Any])
 ONE_TIME = ("undo", "facts", "if_changed")
 """Options of one run that the next one does not repeat."""
 CHECK = "check"
 """In the folder of a run that looks for missing facts and for wrong ones: the folder of the wrong ones."""
 PATHS = ("graph", "out", "model", "candidates", "oracle", "held", "facts")
-
-
-def _option(default: Any, text: str, *, check: bool = False, more: bool = False) -> Any:
-    """Describe an option: for the help of ``actc complete`` (and of ``check``), and for Python."""
-    return field(default=default, metadata={"help": text, "check": check, "more": more})
 
 
 @dataclass(frozen=True)
@@ -40,50 +35,50 @@ class RunConfig:
     out: Path
     goal: Goal = "missing"
     store: tuple[str, ...] = ()  # how the command line named the store that the graph was read from
-    model: Path | None = _option(None, "A folder that PyKEEN wrote: its model proposes beside the rules.")
-    candidates: Path | None = _option(
+    model: Path | None = option(None, "A folder that PyKEEN wrote: its model proposes beside the rules.")
+    candidates: Path | None = option(
         None, "A table of triples, such as from text; only these are decided. [default: what rules and a model propose]"
     )
-    evidence: bool = _option(True, "Score candidates by what the graph says of them, or by the model alone.")
-    oracle: Path | None = _option(
+    evidence: bool = option(True, "Score candidates by what the graph says of them, or by the model alone.")
+    oracle: Path | None = option(
         None, "Judged triples with labels, or a graph of all true ones. [default: people are asked]", check=True
     )
-    names: tuple[Path, ...] = _option(
+    names: tuple[Path, ...] = option(
         (), "Names of entities or relations, for the people who judge; see: actc start --help. Repeatable.", check=True
     )
-    budget: int = _option(100, "How many new answers to ask for; 0 asks nobody.", check=True)
-    precision: float | None = _option(
+    budget: int = option(100, "How many new answers to ask for; 0 asks nobody.", check=True)
+    precision: float | None = option(
         None, "Guarantee this precision, with --confidence: random draws test the list.", check=True
     )
-    constraints: str | Path | None = _option(
+    constraints: str | Path | None = option(
         None, "What may not be true together: a file of actc constraints, or learnt."
     )
-    check: bool = _option(False, "Find wrong facts of the graph too: half of the answers are about them.")
-    seed: int = _option(0, "Where draws start from.", check=True)
-    method: str | None = _option(
+    check: bool = option(False, "Find wrong facts of the graph too: half of the answers are about them.")
+    seed: int = option(0, "Where draws start from.", check=True)
+    method: str | None = option(
         None, "See: actc methods. [default: pooled-evidence; without evidence pooled]", more=True
     )
-    confidence: float = _option(0.9, "The confidence of the guaranteed precision.", check=True, more=True)
-    best: int | None = _option(
+    confidence: float = option(0.9, "The confidence of the guaranteed precision.", check=True, more=True)
+    best: int | None = option(
         None, "How many proposals of a model to a question. [default: 10; without evidence 2]", more=True
     )
-    held: Path | None = _option(
+    held: Path | None = option(
         None, "Facts that the model was not trained on. [default: those of its folder]", more=True
     )
-    judged: tuple[Path, ...] = _option(
+    judged: tuple[Path, ...] = option(
         (), "Answers from elsewhere, such as a judged audit: they teach, and decide what they are about. Repeatable.",
         more=True,
     )  # fmt: skip
-    language: str = _option("en", "The language of names, where a file has several.", check=True, more=True)
-    undo: bool = _option(
+    language: str = option("en", "The language of names, where a file has several.", check=True, more=True)
+    undo: bool = option(
         False, "Put back what an earlier run into the same folder took out.", check=True, more=True
     )  # fmt: skip
-    facts: Path | None = _option(None, "With --undo: put back these facts only.", check=True, more=True)
-    base: Base = _option(
+    facts: Path | None = option(None, "With --undo: put back these facts only.", check=True, more=True)
+    base: Base = option(
         "", "What IRIs begin with in RDF and names do not; a second time: those of relations.", check=True, more=True
     )
-    trust: bool = _option(False, "Allow reading a pickle, which can run any code in it.", more=True)
-    if_changed: bool = _option(False, "Do nothing where nothing is new since the last run.", more=True)
+    trust: bool = option(False, "Allow reading a pickle, which can run any code in it.", more=True)
+    if_changed: bool = option(False, "Do nothing where nothing is new since the last run.", more=True)
 
     def __post_init__(self) -> None:
         for name in PATHS:
@@ -221,7 +216,7 @@ class RunConfig:
         words += self.store or ([] if self.graph is None else [str(self.graph)])
         for one in options_of(self.goal):
             value = budget if one.name == "budget" and budget is not None else getattr(self, one.name)
-            if value == default_of(one, self.goal) or one.name in ONE_TIME:
+            if value == defaults_of(self.goal).get(one.name, one.default) or one.name in ONE_TIME:
                 continue
             values = value if isinstance(value, tuple | list) else [value]
             words += [flag(one)] if isinstance(value, bool) else [w for each in values for w in (flag(one), f"{each}")]
@@ -237,30 +232,9 @@ def as_path(name: str, given: Any) -> Path:
 
 def options_of(goal: Goal) -> list[Field[Any]]:
     """Return the fields that are options of ``actc complete`` (missing facts) or ``actc check`` (wrong ones)."""
-    return [one for one in fields(RunConfig) if one.metadata and (goal == "missing" or one.metadata["check"])]
+    return [one for one in options.options_of(RunConfig) if goal == "missing" or one.metadata["check"]]
 
 
-def default_of(one: Field[Any], goal: Goal) -> Any:
-    """Return what an option is where nobody gives it."""
-    return PRECISION if one.name == "precision" and goal == "wrong" else one.default
-
-
-def flag(one: Field[Any]) -> str:
-    """Return the option of the command line that a field is."""
-    return f"--{'no-' * (one.default is True)}{one.name.replace('_', '-')}"
-
-
-def documented(goal: Goal) -> Callable[[Function], Function]:
-    """Add the options to the docstring of a function that takes them as keywords."""
-
-    def document(function: Function) -> Function:
-        lines = ["", "    Options", "    -------"]
-        for one in options_of(goal):
-            lines += [
-                f"    {one.name} : {one.type}, default {default_of(one, goal)!r}",
-                f"        {one.metadata['help']}",
-            ]
-        function.__doc__ = "\n".join([(function.__doc__ or "").rstrip(), *lines, "    "])
-        return function
-
-    return document
+def defaults_of(goal: Goal) -> dict[str, Any]:
+    """Return the defaults that are others than those of the fields."""
+    return {"precision": PRECISION} if goal == "wrong" else {}

@@ -38,7 +38,7 @@ from actc.evidence.reasons import Reasons
 from actc.graph.formats import FORMATS, find_ending, find_format, write_graph
 from actc.graph.graph import Graph
 from actc.session.cases import Opened
-from actc.session.report import name_things
+from actc.session.export import name_things
 
 NO_ANSWERS = Answers()
 MOST_EXAMPLES = 10

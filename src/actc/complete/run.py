@@ -21,7 +21,7 @@ from actc.complete.check import (
     write_check_decisions,
     write_lists,
 )
-from actc.complete.config import CHECK, RunConfig, as_path, documented
+from actc.complete.config import CHECK, RunConfig, as_path, options_of
 from actc.complete.earlier import (
     ACCEPTED,
     ANSWERS,
@@ -39,6 +39,7 @@ from actc.data.answers import Answers
 from actc.data.begun import Begun, alone_in, fingerprint
 from actc.data.constraints import Constraints
 from actc.data.files import read_listed, write_triples
+from actc.data.options import documented
 from actc.data.progress import Stage, no_stage
 from actc.data.triples import BoolArray, IntArray, ScoredTriples, Triples, encode_columns
 from actc.decide.case import Case
@@ -52,6 +53,7 @@ from actc.graph.graph import Graph
 from actc.methods.pooled.method import WRONG_FACTS_METHOD
 from actc.session import Session
 from actc.session.cases import Opened, invert_labels
+from actc.session.export import name_things
 from actc.session.oracle import (
     FileOracle,
     Finished,
@@ -62,15 +64,14 @@ from actc.session.oracle import (
     split_pool,
 )
 from actc.session.read_names import own_labels, try_names
-from actc.session.report import name_things
-from actc.session.settings import Settings
+from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session
 
 POOL = "pool.parquet"
 NO_GRAPH = Graph.of(encode_columns([], [], []))
 
 
-@documented("missing")
+@documented(options_of("missing"))
 def complete_graph(graph: str | Path | None, out: str | Path, *, stage: Stage = no_stage, **options: Any) -> Finished:
     """Go the whole way from a graph, or from candidates, to a better graph, as ``actc complete`` does.
 
@@ -328,11 +329,12 @@ class _Run:
             shown = as_table(config.graph, config.base, config.out)
         own = () if config.graph is None else own_labels(config.graph)
         rules, facts_of = (self.rules, graph) if len(self.rules) else (None, None)
+        inputs = SessionInputs(
+            (*own, *config.names), config.language, shown, rules,
+            evidence=reasons, facts=facts_of, answers=said, people=earlier.session,
+        )  # fmt: skip
         with self.stage("Cards"):
-            create_session(
-                folder, config.out / POOL, settings, (*own, *config.names), shown, config.language,
-                reasons=reasons, constraints=rules, facts=facts_of, answers=said, people=earlier.session,
-            ).close()  # fmt: skip
+            create_session(folder, config.out / POOL, settings, inputs).close()
         more = f", and {settings.n_facts:,} doubtful facts." if settings.n_facts else "."
         return [
             f"{len(candidates.triples):,} candidates, of which {len(rows):,} may be asked about{more}",

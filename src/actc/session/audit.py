@@ -7,7 +7,6 @@ computes after every answer what the draws show, and draws more while that is no
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -18,18 +17,18 @@ import numpy as np
 from actc.data.answers import Annotations, Answers
 from actc.data.deliver import write_folder
 from actc.data.files import LOG, read_scored, write_scored
+from actc.data.options import documented, options_of
 from actc.data.triples import ScoredTriples
 from actc.decide.audit import Audit, StoppingRule, assess, describe_audit, draw_next, stratify
 from actc.decide.estimate import WRONG_FACTS
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
 from actc.session.cases import invert_labels, open_case, words_of
-from actc.session.export import write_accepted
 from actc.session.lease_queue import PLACES, TASK
 from actc.session.names import copy_names
 from actc.session.plan import INSERT_REFIT, LAST_JUDGEMENT, describe_relations, task_of
 from actc.session.session import Session, open_session
-from actc.session.settings import Settings
+from actc.session.settings import AuditConfig, Settings
 from actc.session.start import write_core
 
 AHEAD = 10
@@ -118,67 +117,37 @@ class AuditPlanner:
         }
 
 
-def start_audit(
-    session: str | Path | Session,
-    folder: str | Path | None = None,
-    *,
-    among: str | Path | None = None,
-    count: int | None = None,
-    within: float = 0.05,
-    target: float | None = None,
-    level: float = 0.9,
-    seed: int = 0,
-) -> Session:
+@documented(options_of(AuditConfig))
+def start_audit(session: str | Path | Session, folder: str | Path | None = None, **options: Any) -> Session:
     """Make a session of its own in which people judge random draws from the accepted triples of a session.
 
     Parameters
     ----------
     session : path or Session
         Its accepted triples are drawn from; what people called true is among them, what they called false is not.
+        These are what it accepts now, without a guarantee, unless ``among`` is given.
     folder : path, optional
         A new folder; ``audit`` in the session's own if not given.
-    among : path, optional
-        A table of what was accepted, such as the ``accepted.tsv`` of a guarantee; what the session accepts now, without
-        a guarantee, if not given.
-    count : int, optional
-        How many triples are judged at most; by default as many as ``within`` takes at worst, or 100 for a target.
-    within : float
-        It ends when the share of true triples is known to plus or minus so much.
-    target : float, optional
-        It ends when at least this share is certified instead, such as 0.9.
-    level : float
-        The confidence of the bounds.
-    seed : int
-        Where the draw starts from.
+    options
+        Any of the options below, those of the command.
     """
+    config = AuditConfig(**options)
     with open_session(session) as session:
         folder = session.folder / "audit" if folder is None else Path(folder)
         if folder.exists():
             raise FileError(
                 f"{folder} is there already; give another with --out, or go on with: actc annotate {folder}"
             )
-        rule, old, pool = StoppingRule(within, target, level), session.settings, session.read_pool()
-        words = words_of(old)
-        if among is not None:
-            listed = read_graph(Path(among))
-            rows = pool.rows_of(listed)
-            accepted = listed.with_scores(np.where(rows >= 0, pool.scores[rows], 0.0))
-        else:
-            with tempfile.TemporaryDirectory(dir=session.folder) as beside:
-                table = Path(beside) / "accepted.parquet"
-                accepted = (
-                    read_scored(table)[0] if write_accepted(open_case(session).case, table) else pool.take(np.arange(0))
-                )
+        old, words = session.settings, words_of(session.settings)
+        accepted = _accepted_by(session, config.among)
         if not len(accepted):
-            raise OptionError(f"{among or session.folder}: nothing is {words.accepted} yet, so nothing can be audited.")
-        if count is None:
-            count = (target is not None and 100) or assess(accepted, Annotations(), rule).more or 100
-        if count < 1:
-            raise OptionError(f"{count} answers audit nothing; ask for at least 1.")
+            place = config.among or session.folder
+            raise OptionError(f"{place}: nothing is {words.accepted} yet, so nothing can be audited.")
+        most = 100 if config.target is not None else assess(accepted, Annotations(), config.rule).more
         settings = Settings(
-            budget=min(count, len(accepted)), title=f"Audit of {old.title}", guidelines=old.guidelines, seed=seed,
-            triples=len(accepted), within=within, target=target, level=level, link=old.link,
-            n_facts=len(accepted) if words is WRONG_FACTS else 0,
+            budget=min(config.count or most or 100, len(accepted)), title=f"Audit of {old.title}", seed=config.seed,
+            guidelines=old.guidelines, link=old.link, triples=len(accepted), within=config.within,
+            target=config.target, level=config.level, n_facts=len(accepted) if words is WRONG_FACTS else 0,
         )  # fmt: skip
         with write_folder(folder) as made:
             made.chmod(0o700)
@@ -192,22 +161,30 @@ def start_audit(
     return Session(folder)
 
 
+def _accepted_by(session: Session, among: str | Path | None) -> ScoredTriples:
+    """Return the triples that a session accepts now, or those of a file."""
+    pool = session.read_pool()
+    if among is not None:
+        listed = read_graph(Path(among))
+        rows = pool.rows_of(listed)
+        return listed.with_scores(np.where(rows >= 0, pool.scores[rows], 0.0))
+    case = open_case(session).case
+    return case.candidates.take(case.decisions.accepted).with_used_names()
+
+
 def open_audit(session: str | Path, folder: str | Path | None = None, **options: Any) -> Session:
     """Return the audit of a session, if it is there; else draw one, with the options of :func:`start_audit`."""
     there = Path(session) / "audit" if folder is None else Path(folder)
     return Session(there) if there.is_dir() else start_audit(session, there, **options)
 
 
+@documented([one for one in options_of(AuditConfig) if one.name != "among"])
 def audit_accepted(
     accepted: str | Path | ScoredTriples,
     labels: str | Path | Answers | None = None,
     *,
     out: str | Path | None = None,
-    count: int = 100,
-    within: float = 0.05,
-    target: float | None = None,
-    level: float = 0.9,
-    seed: int = 0,
+    **options: Any,
 ) -> Audit:
     """Estimate how many accepted triples are true, by judged draws and without any model, as ``actc audit`` does.
 
@@ -219,24 +196,19 @@ def audit_accepted(
         The judged draws so far.
     out : path, optional
         Draw the triples to judge next, where answers bring most, and write them there.
-    count : int
-        How many to draw.
-    within : float
-        The answers are enough when the share of true triples is known to plus or minus so much.
-    target : float, optional
-        The share of true triples to certify instead, such as 0.9.
-    level : float
-        The confidence of the bounds.
-    seed : int
-        Where the draw starts from.
+    options
+        Any of the options below, those of the command.
     """
-    triples, answers = _read_audited(accepted, labels)
+    config = AuditConfig(**options)
     if labels is None and out is None:
         raise OptionError("Give --out to draw triples to judge, or --labels to read judged ones.")
-    audit = assess(triples, answers, StoppingRule(within, target, level))
+    if config.among is not None:
+        raise OptionError(f"--among: {accepted} is not a session; give one, or audit {config.among} itself.")
+    triples, answers = _read_audited(accepted, labels)
+    audit = assess(triples, answers, config.rule)
     if out is not None:
-        random = np.random.default_rng([seed, len(answers)])
-        rows = draw_next(triples, answers, count, random, StoppingRule(target=target))
+        random = np.random.default_rng([config.seed, len(answers)])
+        rows = draw_next(triples, answers, config.count or 100, random, StoppingRule(target=config.target))
         write_scored(out, triples.take(rows))
         audit = replace(audit, drawn=len(rows))
     return audit

@@ -25,14 +25,11 @@ SLOT = re.compile(r"\{(head|relation|tail)\}")
 def make_cards(names: Names, tasks: Sequence[Task], when: str, show_score: bool = False) -> list[dict[str, Any]]:
     """Return the cards of some triples; those with reasons have them too, and ``when`` to show them, unless never."""
     cards = [make_card(names, task, show_score) for task in tasks]
-    if when == "never":
-        return cards
-    for card, texts in zip(cards, names.reasons([task.triple for task in tasks]), strict=True):
-        if texts:
-            strongest = texts[:MOST_REASONS]
+    for card in cards if when != "never" else ():
+        if texts := names.reasons(card["triple"])[:MOST_REASONS]:
             card["when"] = when
             card["reasons"] = [
-                {"for": not text.startswith(AGAINST), "text": text.removeprefix(AGAINST)} for text in strongest
+                {"for": not text.startswith(AGAINST), "text": text.removeprefix(AGAINST)} for text in texts
             ]
     return cards
 
@@ -66,7 +63,7 @@ def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, A
         "head_facts": [write(*fact) for fact in facts[0]],
         "tail_facts": [write(*fact) for fact in facts[1]],
         "why": task.reason,
-        "source": names.texts(SOURCE, [task.triple])[0],
+        "source": names.text(SOURCE, task.triple),
     }
     if show_score:
         p = "" if task.probability is None else f"; probability of being true: {task.probability:.0%}"

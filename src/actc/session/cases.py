@@ -6,9 +6,8 @@ of being wrong and what is accepted is taken out, so "true" becomes "not wrong":
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from actc.decide.guarantee import TargetPrecision
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
 from actc.methods.pooled.method import WRONG_FACTS_METHOD
-from actc.session.judge_store import read_judges
+from actc.session.questions import read_judges
 from actc.session.session import Session
 from actc.session.settings import Settings
 
@@ -33,55 +32,23 @@ REMOVAL = TargetPrecision(0.9)
 
 
 @dataclass(frozen=True)
-class Part:
-    """Rows of a session's pool with one goal; each part has a fit of its own.
-
-    Parameters
-    ----------
-    rows : range
-    wrong : bool
-        Whether wrong facts are looked for.
-    whole : bool
-        Whether it is the whole pool.
-    """
+class PoolPart:
+    """Rows of a session's pool with one goal, missing facts or wrong ones; each part has a fit of its own."""
 
     rows: range
-    wrong: bool
-    whole: bool
+    goal: Goal
 
 
-def parts_of(settings: Settings) -> tuple[Part, ...]:
+def parts_of(settings: Settings) -> tuple[PoolPart, ...]:
     """Return the parts of a session's pool: the candidates, then the facts."""
     split, end = settings.triples - settings.n_facts, settings.triples
-    both = (Part(range(split), False, split == end), Part(range(split, end), True, split == 0))
+    both = PoolPart(range(split), MISSING_FACTS), PoolPart(range(split, end), WRONG_FACTS)
     return tuple(part for part in both if part.rows)
 
 
 def words_of(settings: Settings) -> Goal:
     """Return the words for what a session looks for; where it is both, for the candidates, as on its pages."""
-    parts = parts_of(settings)
-    return WRONG_FACTS if parts and parts[0].wrong else MISSING_FACTS
-
-
-def page_words(settings: Settings) -> dict[str, Any]:
-    """Return the words of the pages; an audit's pages show how many of the accepted ones are true."""
-    words = words_of(settings)
-    accepted, true = words.accepted.capitalize(), words.true.capitalize()
-    if settings.is_audit:
-        return asdict(words) | {
-            "by_relation": f"{true} among the judged, relation by relation",
-            "share": f"Share that is {words.true}",
-            "now": f"of the judged triples are {words.true}",
-            "soon": f"The share that is {words.true} appears here with the first answer.",
-        }
-    count = sum(len(part.rows) for part in parts_of(settings)[:1])  # the pages are about the first part
-    base = f"{count:,} of {settings.candidates:,}" if settings.candidates > count else f"all {count:,}"
-    return asdict(words) | {
-        "by_relation": f"{accepted} of {base}, relation by relation",
-        "share": "Expected accuracy",
-        "now": f"of the decisions on {base} {words.things} should be right now",
-        "soon": "Expected accuracy appears here once the method has an estimate.",
-    }
+    return parts_of(settings)[0].goal
 
 
 def invert_labels(answers: Annotations) -> Annotations:
@@ -123,7 +90,7 @@ def open_case(source: str | Path | Session | Case, target: TargetPrecision | Non
     return Opened(as_found(case, source, calibration), session)
 
 
-def session_case(session: Session, target: TargetPrecision | None = None, part: Part | None = None) -> Case:
+def session_case(session: Session, target: TargetPrecision | None = None, part: PoolPart | None = None) -> Case:
     """Return the case of a session: its candidates, and the answers of people and machines.
 
     Of a session about candidates and facts it is the candidates' case, unless another part is given.
@@ -134,11 +101,11 @@ def session_case(session: Session, target: TargetPrecision | None = None, part: 
     return with_answers(session, part, empty_case(session, part, session.read_pool()), target)
 
 
-def empty_case(session: Session, part: Part, pool: ScoredTriples) -> Case:
+def empty_case(session: Session, part: PoolPart, pool: ScoredTriples) -> Case:
     """Return the case of a part of a session's pool without answers."""
     name = session.folder.resolve().name
-    pool = pool if part.whole else pool.take(np.asarray(part.rows)).with_used_names()
-    if part.wrong:  # scores of facts are log-odds, whatever candidates are scored by
+    pool = pool if len(part.rows) == len(pool) else pool.take(np.asarray(part.rows)).with_used_names()
+    if part.goal is WRONG_FACTS:  # scores of facts are log-odds, whatever candidates are scored by
         return Case(pool, Annotations(), None, WRONG_FACTS_METHOD, name=name)
     known, rules, facts = map(session.find_file, ("known.parquet", "constraints.tsv", "facts.parquet"))
     return Case(
@@ -152,15 +119,13 @@ def empty_case(session: Session, part: Part, pool: ScoredTriples) -> Case:
     )
 
 
-def with_answers(session: Session, part: Part, case: Case, target: TargetPrecision | None) -> Case:
+def with_answers(session: Session, part: PoolPart, case: Case, target: TargetPrecision | None) -> Case:
     """Return a case with the answers by now to whether each triple is what its part looks for, and with the target."""
-    people, machines = session.annotations(), read_judges(session.store, case.pool, part.rows.start)
-    if not part.whole:
-        start, stop = part.rows.start, part.rows.stop
-        mine = (people.rows >= start) & (people.rows < stop)
-        people = replace(people.take(mine), rows=people.rows[mine] - start)
-    if part.wrong:
+    start, people = part.rows.start, session.annotations()
+    people = people.take((people.rows >= start) & (people.rows < part.rows.stop))
+    people, machines = replace(people, rows=people.rows - start), read_judges(session.store, case.pool, start)
+    if part.goal is WRONG_FACTS:
         p = machines.probability
         machines = replace(machines, labels=~machines.labels, probability=None if p is None else 1 - p)
-        people = invert_labels(people)
-    return replace(case, annotations=people, judged=machines, target=target or (REMOVAL if part.wrong else None))
+        people, target = invert_labels(people), target or REMOVAL
+    return replace(case, annotations=people, judged=machines, target=target)

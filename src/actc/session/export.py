@@ -1,4 +1,4 @@
-"""What a session leads to, as files: labels, the history, thresholds, accepted triples, tasks for Label Studio.
+"""What a session leads to, as files: labels, history, thresholds, accepted triples, tasks for Label Studio, a report.
 
 As a program (``python -m actc.session.export SESSION NAME OUT``) it makes one file for the owner's page and ends: what
 needs the whole pool in memory runs in a process of its own, and the server stays as small as it was.
@@ -9,35 +9,47 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Sequence
+from contextlib import ExitStack, closing, nullcontext
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from actc.data.answers import Answers
+from actc.data.answers import Annotations, Answers
 from actc.data.calibration import Sources
-from actc.data.deliver import write_beside
+from actc.data.deliver import check_writable, write_beside
 from actc.data.files import write_triples
-from actc.data.text_files import write_text
-from actc.data.triples import encode_columns
+from actc.data.options import documented, options_of
+from actc.data.text_files import in_json, write_json, write_text
+from actc.data.triples import ScoredTriples, encode_columns
 from actc.decide.calibrate import describe_calibration
 from actc.decide.case import Case
 from actc.decide.decision_table import DECISIONS, write_decisions
-from actc.decide.guarantee import TargetPrecision
+from actc.decide.estimate import MISSING_FACTS, WRONG_FACTS, Goal
 from actc.decide.pick import pick_next
+from actc.decide.report import PageContext, Report, make_report, write_page
 from actc.errors import ActcError, FileError, OptionError, SessionError
 from actc.methods.named import find_method, imported_name
+from actc.session.agreement import Reliability, measure_reliability
 from actc.session.cards import plain, sentence
-from actc.session.cases import open_case, parts_of, words_of
+from actc.session.cases import Opened, open_case, words_of
 from actc.session.lease_queue import Task
 from actc.session.plan import task_of
-from actc.session.report import write_report
 from actc.session.session import Session, open_session
-from actc.session.status import history
+from actc.session.settings import ExportFiles, as_target
+from actc.session.status import describe_session, history
 
+QUANTITIES = ("accuracy", "precision", "recall")
+SURELY = 1.645  # standard deviations from 0 that a weight must be to count as one: a 90% interval
+NO_CHECKS = (
+    "No answer of people's has a known inclusion probability, so nothing checks the judges; sessions ask such "
+    "questions by themselves."
+)
 MOST_SECONDS = 600.0
 """How long a file may take; a report on a million candidates takes a small part of it."""
 
@@ -98,7 +110,7 @@ def write_accepted(case: Case, path: Path) -> int:
 def write_session_decisions(session: Session, case: Case, path: Path) -> None:
     """Write the decisions on every candidate of a session."""
     columns = case.decision_columns()
-    if parts_of(session.settings)[0].wrong:
+    if words_of(session.settings) is WRONG_FACTS:
         columns["removed"] = columns.pop("accepted")
         columns.pop("without_guarantee", None)
     write_decisions(path, columns, None if case.target is None else case.target.precision)
@@ -110,90 +122,179 @@ def next_tasks(session: Session, case: Case, count: int) -> list[Task]:
     return [task_of(case.pool, row, "The next to be asked.") for row in picks.rows.tolist()]
 
 
-def export_session(
-    session: str | Path | Session,
-    labels: str | Path | None = None,
-    history: str | Path | None = None,
-    thresholds: str | Path | None = None,
-    accepted: str | Path | None = None,
-    label_studio: str | Path | None = None,
-    count: int = 100,
-    precision: float | None = None,
-    confidence: float = 0.9,
-) -> list[tuple[int, str, Path]]:
+@documented(options_of(ExportFiles))
+def export_session(session: str | Path | Session, **files: Any) -> list[tuple[int, str, Path]]:
     """Write every file that has a path, as ``actc export`` does; return how many of what went where.
 
     With thresholds or accepted triples the decisions on all candidates go into the session's folder, too:
-    ``decisions.parquet``.
+    ``decisions.parquet``. With a precision, so many of the triples that the method accepts are true, or none is
+    accepted; not with the baselines, which have no probabilities.
 
     Parameters
     ----------
     session : path or Session
-    labels : path, optional
-        One label per judged triple, with how it was selected: .tsv, .csv or .parquet.
-    history : path, optional
-        Every judgement, those that were taken back too: .jsonl.
-    thresholds : path, optional
-        The threshold of each relation: .json.
-    accepted : path, optional
-        The accepted triples: .tsv, .csv or .parquet.
-    label_studio : path, optional
-        The next ``count`` triples as Label Studio's tasks: .json.
-    precision, confidence : float
-        Guarantee this share of true triples among those that the method accepts, with this confidence; not
-        with the baselines, which have no probabilities.
+    files
+        Any of the options below, those of the command; and ``confidence``, of the guaranteed precision, and ``count``,
+        of the tasks for Label Studio.
     """
-    files = (labels, history, thresholds, accepted, label_studio)
-    if not any(files):
+    export = ExportFiles(**files)
+    paths, target = export.paths(), as_target(export.precision, export.confidence)
+    if not paths:
         raise OptionError("Give a file to export: --labels, --history, --thresholds, --accepted or --label-studio.")
-    labels, history, thresholds, accepted, label_studio = (Path(file) if file else None for file in files)
-    target = None if precision is None else TargetPrecision(precision, confidence)
-    written: list[tuple[int, str, Path]] = []
+    counts: dict[str, int] = {}
     # All files take their names at the end, or none does.
     with open_session(session) as session, ExitStack() as stack:
-
-        def beside(path: Path) -> Path:
-            return stack.enter_context(write_beside(path))
-
-        if labels:
-            written.append((write_labels(session, beside(labels)), "labels", labels))
-        if history:
-            written.append((write_history(session, beside(history)), "judgements", history))
-        if not (thresholds or accepted or label_studio):
-            return written
-        case = open_case(session, target).case
-        if (thresholds or accepted) and os.access(session.folder, os.W_OK):  # an archive stays as it is
-            write_session_decisions(session, case, beside(session.folder / DECISIONS))
-        if thresholds:
-            count_cuts = write_thresholds(session, case, beside(thresholds), thresholds)
-            written.append((count_cuts, "thresholds", thresholds))
-        if accepted:
-            written.append(
-                (write_accepted(case, beside(accepted)), words_of(session.settings).accepted_facts, accepted)
-            )
-        if label_studio:
-            tasks = next_tasks(session, case, count)
-            written.append((write_label_studio(session, beside(label_studio), tasks), "tasks", label_studio))
-    return written
+        beside = {name: stack.enter_context(write_beside(path)) for name, path in paths.items()}
+        if "labels" in paths:
+            counts["labels"] = write_labels(session, beside["labels"])
+        if "history" in paths:
+            counts["history"] = write_history(session, beside["history"])
+        if from_case := paths.keys() - {"labels", "history"}:
+            case = open_case(session, target).case
+            if from_case != {"label_studio"} and os.access(session.folder, os.W_OK):  # an archive stays as it is
+                write_session_decisions(session, case, stack.enter_context(write_beside(session.folder / DECISIONS)))
+            if "thresholds" in paths:
+                counts["thresholds"] = write_thresholds(session, case, beside["thresholds"], paths["thresholds"])
+            if "accepted" in paths:
+                counts["accepted"] = write_accepted(case, beside["accepted"])
+            if "label_studio" in paths:
+                tasks = next_tasks(session, case, export.count)
+                counts["label_studio"] = write_label_studio(session, beside["label_studio"], tasks)
+        accepted = words_of(session.settings).accepted_facts
+    things = {"history": "judgements", "accepted": accepted, "label_studio": "tasks"}
+    return [(count, things.get(name, name), paths[name]) for name, count in counts.items()]
 
 
-MAKERS: dict[str, Callable[[Session, Path], object]] = {
-    "labels.tsv": write_labels,
-    "history.jsonl": write_history,
-    "thresholds.json": lambda session, out: write_thresholds(session, open_case(session).case, out),
-    "accepted.tsv": lambda session, out: write_accepted(open_case(session).case, out),
-    "report.html": write_report,
-}
-"""The files that the owner's page offers."""
+def write_report(
+    source: str | Path | Session | Case, out: str | Path = "report.html", *, json_out: str | Path | None = None
+) -> Report:
+    """Report how good decisions are, the evidence for that, and what to ask next, as ``actc report`` does.
+
+    Parameters
+    ----------
+    source : path, Session or Case
+        A session, or a thresholds file; either with a pooled method.
+    out : path
+        The page.
+    json_out : path, optional
+        The same numbers as JSON.
+    """
+    if json_out is not None:  # both or none
+        check_writable(json_out)
+    opened = open_case(source)
+    session = opened.session
+    with nullcontext() if session in (None, source) else closing(session):
+        report = make_report(opened.case)
+        if session is not None:
+            report = replace(report, goal=words_of(session.settings), session=tuple(describe_session(session)))
+        judges = compare_judges(opened.case)
+        if judges is not None:
+            report = replace(report, judges=tuple(describe_judges(judges, report.goal)))
+        write_page(report, Path(out), name_things(session, _next_commands(source, opened)))
+        if json_out is not None:
+            more = {} if judges is None else {"judges": in_json(_without_classes(judges), words=False)}
+            write_json(json_out, report.to_dict() | more)
+        return report
+
+
+def _next_commands(source: str | Path | Session | Case, opened: Opened) -> tuple[str, ...]:
+    """Return the commands to run next: to judge more, and to use what is decided."""
+    if isinstance(source, Case):
+        return ()
+    folder = source.folder if isinstance(source, Session) else source
+    there = shlex.quote(str(folder))
+    if Path(folder).is_dir():
+        return (
+            f"actc annotate {there}",
+            f"actc export {there} --thresholds thresholds.json --accepted accepted.tsv",
+            f"actc audit {there} --within 0.05",
+        )
+    decide = f"actc decide {there} candidates.tsv --out accepted.tsv"
+    if opened.session is None:
+        return (decide,)
+    session, guaranteed = shlex.quote(os.path.relpath(opened.session.folder)), opened.case.guaranteed
+    target = "" if guaranteed is None else f" --precision {guaranteed.precision:g}"
+    return f"actc annotate {session}", f"actc export {session} --thresholds new-thresholds.json{target}", decide
+
+
+def name_things(session: Session | None, commands: tuple[str, ...]) -> PageContext:
+    """Return the words of a page: the names in the session that people judged in, else ids."""
+    if session is None:
+        return PageContext(commands=commands)
+    names = session.names
+    return PageContext(
+        lambda relation: names.of(relation).name, lambda *triple: plain(sentence(*map(names.of, triple))), commands
+    )
+
+
+def measure_judges(pool: ScoredTriples, people: Annotations, judged: Answers) -> dict[str, Reliability]:
+    """Return how often each judge agrees with people about a pool, by its name."""
+    rows = pool.rows_of(judged.triples)
+    of = {name: (judged.who == name) & (rows >= 0) for name in sorted(set(judged.who))}
+    return {name: measure_reliability(rows[mine], judged.labels[mine], people) for name, mine in of.items()}
+
+
+def compare_judges(case: Case) -> dict[str, Any] | None:
+    """Compare decisions with and without machine judges; None where no machine judged, or without probabilities.
+
+    The result has a line for each of the ``judges`` (how many triples it judged, how often it agrees with people, the
+    log-odds that its answer adds), how many decisions they ``changed``, how good decisions are ``with`` them and
+    ``without`` them, and the number of people's ``checks``.
+    """
+    if case.judge_adjusted is None:
+        return None
+    alone = case.without_judges()
+    assert case.estimates is not None
+    assert alone.estimates is not None
+    counts = (~np.isnan(case.judge_adjusted.signals)).sum(axis=0).tolist()
+    measured, lines = measure_judges(case.pool, case.annotations, case.judged), []
+    for judge, name in enumerate(case.judge_adjusted.names):
+        weight, spread = case.judge_adjusted.weight(judge)
+        agrees = {"compared": measured[name].compared, "agrees": measured[name].right}
+        lines.append({"name": name, "judged": counts[judge], **agrees, "weight": weight, "spread": spread})
+    return {
+        "judges": lines,
+        "changed": int((case.decisions.accepted != alone.decisions.accepted).sum()),
+        "with": {name: case.estimates.overall[name] for name in QUANTITIES},
+        "without": {name: alone.estimates.overall[name] for name in QUANTITIES},
+        "checks": int(case.annotations.has_inclusion_probability.sum()),
+    }
+
+
+def _without_classes(comparison: dict[str, Any]) -> dict[str, Any]:
+    shares = {
+        part: {name: None if share is None else vars(share) for name, share in comparison[part].items()}
+        for part in ("with", "without")
+    }
+    return comparison | shares
+
+
+def describe_judges(comparison: dict[str, Any], words: Goal = MISSING_FACTS) -> list[str]:
+    """Return a comparison of :func:`compare_judges` as sentences, most important first."""
+    lines = []
+    for one in comparison["judges"]:
+        agrees = (
+            f"agrees with people on {one['agrees']:.0%} of {one['compared']:,}" if one["compared"] else "not compared"
+        )
+        weight = f"{one['weight']:+.1f} ± {one['spread']:.1f}"
+        small = " (not significant)" if abs(one["weight"]) < SURELY * one["spread"] else ""
+        lines.append(f"{one['name']}: {one['judged']:,} answers; {agrees}; its answer adds {weight} log-odds{small}.")
+    lines.append(f"The judges change {comparison['changed']:,} decisions.")
+    for name in QUANTITIES:
+        one, other = comparison["with"][name], comparison["without"][name]
+        if one is not None:
+            without = "" if other is None else f"; without them: {other}"
+            lines.append(f"{words.quantities[name][0]} with judges: {one}{without}.")
+    return lines if comparison["checks"] else [*lines, NO_CHECKS]
 
 
 def make_file(session: Session, name: str) -> bytes:
-    """Return the content of a file about a session, as it is now."""
+    """Return the content of a file that the owner's page offers, as it is now."""
     # Beside the session: paths in a file are relative to it, so it is right wherever it lies beside the session.
     out = session.folder.absolute().parent / f".{session.folder.name}-{secrets.token_hex(4)}-{name}"
     try:
         if name in ("labels.tsv", "history.jsonl"):  # these need no pool
-            MAKERS[name](session, out)
+            _write_file(session, name, out)
         else:
             own = imported_name(session.settings.method)
             command = [sys.executable, "-P", "-m", "actc.session.export", str(session.folder), name, str(out), *own]
@@ -205,13 +306,20 @@ def make_file(session: Session, name: str) -> bytes:
         out.unlink(missing_ok=True)
 
 
+def _write_file(session: str | Session, name: str, out: Path) -> None:
+    """Write labels.tsv, history.jsonl, thresholds.json, accepted.tsv or report.html."""
+    if name == "report.html":
+        write_report(session, out)
+    else:
+        export_session(session, **{name.partition(".")[0]: out})
+
+
 def main(folder: str, name: str, out: str, method: str | None = None) -> None:
     """Make one file; an error is one sentence on standard error."""
     if method is not None:
         find_method(method)
     try:
-        with open_session(folder) as session:
-            MAKERS[name](session, Path(out))
+        _write_file(folder, name, Path(out))
     except ActcError as error:
         sys.exit(str(error))
 

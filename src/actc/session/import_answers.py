@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,10 +16,9 @@ from actc.data.answers import SELECTIONS, Annotations, Answers
 from actc.data.text_files import load_json, open_text
 from actc.data.triples import ScoredTriples, encode_columns
 from actc.errors import FileError, OptionError, SessionError
-from actc.session.judge_store import add_judge_answers
-from actc.session.lease_queue import LeaseQueue, put_tasks
+from actc.session.lease_queue import LABELS, Judgement, LeaseQueue, put_tasks
 from actc.session.plan import Planner, task_of
-from actc.session.record import LABELS, Judgement, find_stored, insert
+from actc.session.questions import add_judge_answers, hash_question
 from actc.session.session import MOST_NAME, OWNER, Session, open_session, put_annotator
 
 WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
@@ -32,16 +30,30 @@ GIVEN = ("given", "", None, 0)
 
 @dataclass(frozen=True)
 class FileLine:
-    """A judgement from a file: whose, of which triple, where it stands, how it was selected, and when it was given.
+    """A judgement from a file.
 
-    ``how`` is its selection, sampling frame, inclusion probability and round.
+    Parameters
+    ----------
+    place : str
+        Where it is in the file.
+    who, kind : str
+        Whose it is, a person's or an owner's.
+    triple : tuple of str
+        Its triple; that of the judgement is not known before the pool is read.
+    judgement : Judgement
+    how : tuple
+        How it was selected: selection, sampling frame, inclusion probability, round.
+    frame_size : int
+        How many candidates it was drawn from; 0 if unknown.
+    at : float, optional
+        When it was given.
     """
 
+    place: str
     who: str
     kind: str
     triple: tuple[str, str, str]
     judgement: Judgement
-    place: str
     how: tuple[str, str, float | None, int] = GIVEN
     frame_size: int = 0
     at: float | None = None
@@ -81,13 +93,13 @@ def import_judgements(
     """
     if judge and (annotator is not None or owner):
         raise OptionError("--judge takes the names of judges from the file; leave out --annotator and --owner.")
-    with open_session(session) as opened:
+    with open_session(session) as session:
         if judge:
-            pool, answers = opened.read_pool(), Answers.read(judgements, judges=True)
+            pool, answers = session.read_pool(), Answers.read(judgements, judges=True)
             notes = answers.describe_use(pool, source=judgements)
-            return add_judge_answers(opened.store, pool, answers), tuple(notes)
-        added = read_judgements(opened, Path(judgements), annotator, owner)
-        Planner(opened).step()  # so that pages and reports use these answers
+            return add_judge_answers(session.store, pool, answers), tuple(notes)
+        added = read_judgements(session, Path(judgements), annotator, owner)
+        Planner(session).step()  # so that pages and reports use these answers
         return added
 
 
@@ -101,25 +113,25 @@ def read_judgements(
     lines, pool = list(reader(path, who or "imported")), session.read_pool()
     if not lines:
         return 0, ()
-    named = encode_columns(*([line.triple[i] for line in lines] for i in range(3)))
     answers = Answers(
-        named,
+        encode_columns(*zip(*(line.triple for line in lines), strict=True)),
         np.array([line.judgement.answer == "true" for line in lines]),
         inclusion_probability=[line.how[2] or np.nan for line in lines],
         frame_size=[line.frame_size for line in lines],
     )
     rows, elsewhere = answers.places(pool)
-    missing, matched = named.take(rows < 0), np.flatnonzero(rows >= 0)
+    missing = answers.triples.take(rows < 0)
     facts = missing.take([at for at in range(len(missing)) if session.names.holds(*missing.triple(at))])
     notes = answers.describe_use(pool, facts.with_used_names(), path)
-    used = [replace(lines[at], how=GIVEN) if elsewhere[at] and lines[at].how[2] else lines[at] for at in matched]
-    for line in used:
+    used = [(lines[at], int(rows[at]), elsewhere[at]) for at in np.flatnonzero(rows >= 0)]
+    for line, _, _ in used:
         if line.kind == OWNER and not owner:
             raise FileError(
                 f"{line.place}: this is an owner's answer, which overrules everybody; a file gives nobody that "
                 "right. To take such answers as your own, give --owner."
             )
-    return _insert(session, pool, used, rows[matched].tolist()), tuple(notes)
+    placed = [(replace(line, how=GIVEN) if other and line.how[2] else line, row) for line, row, other in used]
+    return _insert(session, pool, placed), tuple(notes)
 
 
 def put_answers(session: Session, pool: ScoredTriples, answers: Annotations) -> int:
@@ -127,48 +139,49 @@ def put_answers(session: Session, pool: ScoredTriples, answers: Annotations) -> 
 
     They teach the method only: they were drawn from other candidates.
     """
-    who = [str(name)[:MOST_NAME] or "earlier" for name in answers.who]
-    lines = _lines_of(answers.about(pool), who, "earlier answers")
-    return _insert(session, pool, [replace(line, how=GIVEN) for line in lines], answers.rows.tolist())
+    lines = _lines_of(answers.about(pool), "earlier", "earlier answers")
+    return _insert(session, pool, zip((replace(line, how=GIVEN) for line in lines), answers.rows.tolist(), strict=True))
 
 
-def _insert(session: Session, pool: ScoredTriples, lines: Sequence[FileLine], rows: Iterable[int]) -> int:
-    names = {one: session.check_name(*one) for one in dict.fromkeys((line.who, line.kind) for line in lines)}
-    added, now = 0, time.time()
+def _insert(session: Session, pool: ScoredTriples, placed: Iterable[tuple[FileLine, int]]) -> int:
+    placed, added, now = list(placed), 0, time.time()
+    names = {one: session.check_name(*one) for one in dict.fromkeys((line.who, line.kind) for line, _ in placed)}
     with session.store.transaction() as connection:
         people = {one: put_annotator(connection, name, one[1]) for one, name in names.items()}
-        for line, row in zip(lines, rows, strict=True):
+        for line, row in placed:
             given = line.judgement
-            entry = json.dumps([line.who, row, given.answer, given.seconds, given.note])
-            key = given.key or "import-" + hashlib.sha256(entry.encode()).hexdigest()[:24]
+            key = given.key or f"import-{hash_question(line.who, row, given.answer, given.seconds, given.note)}"
             judgement = replace(given, triple=row, key=key)
             queue = LeaseQueue(connection, people[line.who, line.kind], now if line.at is None else line.at)
             try:
-                if find_stored(queue, judgement) is not None:
-                    continue
+                stored = queue.find_stored(judgement)
             except SessionError as error:
                 raise FileError(f"{line.place}: {error}") from None
-            put_tasks(connection, [task_of(pool, row, IMPORTED, *line.how)])
-            insert(queue, judgement, row, PURPOSES[line.kind])
-            added += 1
+            if stored is None:
+                put_tasks(connection, [task_of(pool, row, IMPORTED, *line.how)])
+                queue.insert(judgement, row, PURPOSES[line.kind])
+                added += 1
     return added
 
 
 def _read_table(path: Path, who: str) -> Iterator[FileLine]:
-    answers = Answers.read(path)
-    names = [name[:MOST_NAME] if name and name != OWNER else who for name in answers.who.tolist()]
-    return _lines_of(answers, names, str(path))
+    return _lines_of(Answers.read(path), who, str(path))
 
 
-def _lines_of(answers: Answers, who: Sequence[str], place: str) -> Iterator[FileLine]:
-    """Return answers as judgements of people."""
-    probabilities = [p if np.isfinite(p) else None for p in answers.inclusion_probability.tolist()]
-    rounds, sizes = answers.round.astype(np.int64).tolist(), answers.frame_size.astype(np.int64).tolist()
-    how = zip(answers.selection.tolist(), answers.sampling_frame.tolist(), probabilities, rounds, strict=True)
-    columns = (who, answers.labels.tolist(), how, sizes, map(_seconds, answers.when.tolist()))
-    for row, (name, label, selected, size, at) in enumerate(zip(*columns, strict=True)):
-        judgement = Judgement("true" if label else "false", None, "")
-        yield FileLine(name, "person", answers.triples.triple(row), judgement, place, selected, size, at)
+def _lines_of(answers: Answers, who: str, place: str) -> Iterator[FileLine]:
+    """Return answers as judgements of people; ``who`` is whoever has no name, or one that a file cannot give."""
+    for row, name in enumerate(answers.who.tolist()):
+        p = float(answers.inclusion_probability[row])
+        yield FileLine(
+            place,
+            name[:MOST_NAME] if name and name != OWNER else who,
+            "person",
+            answers.triples.triple(row),
+            Judgement("true" if answers.labels[row] else "false", None, ""),
+            (answers.selection[row], answers.sampling_frame[row], p if p > 0 else None, int(answers.round[row])),
+            int(answers.frame_size[row]),
+            _seconds(answers.when[row]),
+        )
 
 
 def _seconds(at: Any) -> float | None:
@@ -227,7 +240,7 @@ def _read_entry(entry: dict[str, Any], triple: dict[str, Any], place: str, who: 
     answer = WORDS.get(answer, answer)
     if answer not in LABELS:
         raise FileError(f"{place}: {answer!r} is no answer; write true, false or unsure.")
-    seconds, kind = entry.get("seconds"), entry.get("kind", "person")
+    kind, seconds = entry.get("kind", "person"), entry.get("seconds")
     if kind not in PURPOSES:
         raise FileError(f"{place}: {kind!r} is no kind of annotator, person or owner; machines judge by `actc judge`.")
     selection, p, size = entry.get("selection", "given"), entry.get("inclusion_probability"), entry.get("frame_size", 0)
@@ -237,19 +250,22 @@ def _read_entry(entry: dict[str, Any], triple: dict[str, Any], place: str, who: 
         )
     if not isinstance(size, int) or size < 0:
         raise FileError(f"{place}: the frame_size {size!r} is no number of candidates; see docs/reference.md.")
-    began = entry.get("round", 0)
-    how = (selection, str(entry.get("sampling_frame", "")), p, began if isinstance(began, int) else 0)
-    name = OWNER if kind == OWNER else str(entry.get("name") or entry.get("annotator") or who)
+    began, time_taken = entry.get("round", 0), float(seconds) if isinstance(seconds, int | float) else None
     try:
-        judgement = Judgement(
-            *(answer, None, str(entry.get("key") or "")),
-            seconds=float(seconds) if isinstance(seconds, int | float) else None,
-            note=str(entry.get("note") or ""),
-        )
+        key, note = str(entry.get("key") or ""), str(entry.get("note") or "")
+        judgement = Judgement(answer, None, key, seconds=time_taken, note=note)
     except OptionError as error:
         raise FileError(f"{place}: {error}") from None
-    triple_names = (triple["head"], triple["relation"], triple["tail"])
-    return FileLine(name, kind, triple_names, judgement, place, how, size, _seconds(entry.get("at")))
+    return FileLine(
+        place,
+        OWNER if kind == OWNER else str(entry.get("name") or entry.get("annotator") or who),
+        kind,
+        (triple["head"], triple["relation"], triple["tail"]),
+        judgement,
+        (selection, str(entry.get("sampling_frame", "")), p, began if isinstance(began, int) else 0),
+        size,
+        _seconds(entry.get("at")),
+    )
 
 
 READERS: dict[str, Callable[[Path, str], Iterator[FileLine]]] = {".jsonl": _read_lines, ".json": _read_label_studio}

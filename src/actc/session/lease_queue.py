@@ -1,17 +1,21 @@
-"""Who gets which triple: triples are leased to people, so that nobody's work is done twice unless it should be.
+"""Who gets which triple, and what each person judges.
 
-A triple that is leased to an annotator waits for their answer, and nobody else gets it meanwhile. All functions run
-inside a write transaction of the caller's. Leases live in SQLite and not in memory: two servers, or a server and a
-terminal, share one session without knowing of each other.
+A triple that is leased to an annotator waits for their answer, and nobody else gets it meanwhile, so that nobody's work
+is done twice unless it should be. A judgement is put into the history once, however often it is sent; none is ever
+removed. All of it runs inside a write transaction of the caller's. Leases live in SQLite and not in memory: two
+servers, or a server and a terminal, share one session without knowing of each other.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
+
+from actc.errors import OptionError, SessionError, check_choice
 
 LEASE_SECONDS = 20 * 60.0
 """How long a triple stays with an annotator who does not answer; after that it is offered to others as well."""
@@ -25,6 +29,57 @@ AGAIN_AFTER = 20
 """After how many other triples one comes back that an annotator was unsure of."""
 MOST_UNSURE = 2
 """How often an annotator may be unsure of a triple before they do not get it again."""
+
+
+LABELS: dict[str, int | None] = {"true": 1, "false": 0, "unsure": None}
+WORDS = {"true": "true", "false": "false", "unsure": "not sure"}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One answer of an annotator, or the undoing of one.
+
+    Parameters
+    ----------
+    answer : {"true", "false", "unsure", "undo"}
+        The answer, or that an earlier one is taken back.
+    triple : int or None
+        The row of the pool that is judged; None for "undo".
+    key : str
+        The sender's own name for this judgement. Sent again under the same key, it is stored once.
+    seconds : float, optional
+        How long the card was looked at.
+    note : str
+        A comment of the annotator's.
+    undoes : str, optional
+        The key of the judgement that "undo" takes back; the annotator's last standing one if not given.
+    """
+
+    answer: str
+    triple: int | None
+    key: str
+    seconds: float | None = None
+    note: str = ""
+    undoes: str | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("answer", self.answer, (*LABELS, "undo"))
+        for name in ("key", "note"):
+            if not is_storable(getattr(self, name)):
+                raise OptionError(f"The {name} has half a character in it (a lone surrogate), which cannot be stored.")
+
+
+Recorded = dict[str, int]
+"""A stored judgement: its ``id`` in the history, and its ``triple``; for "undo", the one that is open again."""
+
+
+def is_storable(text: str) -> bool:
+    """Return whether a text can be written as UTF-8: JSON may hold halves of characters, which no file can."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -246,7 +301,110 @@ class LeaseQueue:
         rows = self.run(f"{sql} LIMIT :need", need=need, after=after, most=MOST_UNSURE)
         return [row[0] for row in rows.fetchall()]
 
+    def record(self, judgement: Judgement, shown: dict[str, object]) -> Recorded:
+        """Add a judgement to the history, and end the lease of its triple.
 
+        ``shown`` has what the card showed: the ``sentence``, and when the ``reasons``.
+        """
+        stored = self.find_stored(judgement)
+        if stored is not None:
+            return stored
+        if judgement.answer == "undo":
+            return self._undo(judgement)
+        triple = judgement.triple
+        leased = "FROM lease JOIN task USING (triple) WHERE annotator = :who AND triple = :triple"
+        task = self.run(f"SELECT purpose, probability {leased}", triple=triple).fetchone()
+        if triple is None or task is None:
+            return self._find_same(judgement, str(shown["sentence"]))
+        if "reasons" in shown:
+            # Somebody who answers a triple again has read the reasons after the first answer.
+            sql = "SELECT 1 FROM judgement WHERE triple = :triple AND annotator = :who LIMIT 1"
+            again = self.run(sql, triple=triple).fetchone()
+            shown = shown | {"reasons": "before" if again or shown["reasons"] == "beside" else "after"}
+        content = json.dumps(shown, ensure_ascii=False)
+        number = self.insert(judgement, triple, task["purpose"], content, task["probability"])
+        self.run("DELETE FROM lease WHERE annotator = :who AND triple = :triple", triple=triple)
+        return {"id": number, "triple": triple}
+
+    def _find_same(self, judgement: Judgement, sentence: str) -> Recorded:
+        """Return the present answer if it is the same: two windows of one person may show the same card.
+
+        Another one stays, and the person reads that in the error.
+        """
+        present = self.run(
+            "SELECT answer, note, judgement.id, answer.triple FROM answer JOIN judgement ON judgement = judgement.id "
+            "WHERE answer.triple = :triple AND answer.annotator = :who",
+            triple=judgement.triple,
+        ).fetchone()
+        if present is None:
+            name = self.annotator.name
+            raise SessionError(f"{name} was not asked about triple {judgement.triple}, or took the answer back.")
+        if present["answer"] == judgement.answer and judgement.note in ("", present["note"]):
+            return {"id": present["id"], "triple": present["triple"]}
+        before, now = WORDS[present["answer"]], WORDS[judgement.answer]
+        # The isolates keep a sentence that runs from right to left from turning the words around it.
+        raise SessionError(
+            f"“\u2068{sentence}\u2069”: the earlier answer “{before}” stands; “{now}” was not stored. "
+            "Change it under “My answers”."
+        )
+
+    def find_stored(self, judgement: Judgement) -> Recorded | None:
+        """Return a judgement that the same annotator sent before under the same key; None if it is new."""
+        sql = "SELECT id, triple, answer FROM judgement WHERE annotator = :who AND key = :key"
+        old = self.run(sql, key=judgement.key).fetchone()
+        if old is None:
+            return None
+        if old["answer"] != judgement.answer or (judgement.answer != "undo" and old["triple"] != judgement.triple):
+            raise SessionError(f"The key {judgement.key!r} was used for another judgement; give each one its own.")
+        return {"id": old["id"], "triple": old["triple"]}
+
+    def insert(
+        self,
+        judgement: Judgement,
+        triple: int,
+        purpose: str,
+        shown: str = "{}",
+        probability: float | None = None,
+        undoes: int | None = None,
+    ) -> int:
+        """Write one row of history, and the present answer that follows from it; return the row's number."""
+        number = self.run(
+            "INSERT INTO judgement "
+            "(at, annotator, triple, answer, purpose, key, seconds, note, shown, probability, undoes) "
+            "VALUES (:at, :who, :triple, :answer, :purpose, :key, :seconds, :note, :shown, :probability, :undoes)",
+            **vars(judgement) | {"triple": triple, "purpose": purpose, "shown": shown, "undoes": undoes},
+            probability=probability,
+        ).lastrowid
+        assert number is not None
+        # Not INSERT OR REPLACE: its silent delete fires no trigger, and the triggers count.
+        self.run("DELETE FROM answer WHERE triple = :triple AND annotator = :who", triple=triple)
+        self.run(
+            "INSERT INTO answer (triple, annotator, label, judgement) SELECT triple, annotator, "
+            "CASE answer WHEN 'true' THEN 1 WHEN 'false' THEN 0 END, id FROM "
+            f"({PRESENT} AND j.triple = :triple ORDER BY j.id DESC LIMIT 1)",
+            triple=triple,
+        )
+        return number
+
+    def _undo(self, undo: Judgement) -> Recorded:
+        """Take back a present judgement, and put its triple in front of the annotator again."""
+        wanted = "" if undo.undoes is None else "AND j.key = :undoes"
+        old = self.run(f"{PRESENT} {wanted} ORDER BY j.id DESC LIMIT 1", undoes=undo.undoes).fetchone()
+        if old is None:
+            given = "" if undo.undoes is None else " Your standing answers are under “My answers”."
+            raise SessionError(f"There is nothing to undo.{given}")
+        number = self.insert(undo, old["triple"], old["purpose"], undoes=old["id"])
+        # The triple of an imported judgement, or of the owner's decision, was leased to nobody: it is not leased now.
+        if old["purpose"] in ("new", "shared", "again"):
+            self.lease([old["triple"]], old["purpose"], in_front=True)
+        return {"id": number, "triple": old["triple"]}
+
+
+# The annotator's judgements that are not taken back.
+PRESENT = (
+    "SELECT j.* FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id "
+    "WHERE j.annotator = :who AND j.answer != 'undo' AND u.id IS NULL"
+)
 # Neither judged by this annotator nor leased to them.
 _UNTOUCHED = (
     "NOT EXISTS (SELECT 1 FROM answer WHERE triple = task.triple AND annotator = :who) "

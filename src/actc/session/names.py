@@ -12,20 +12,17 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 from actc.data.database import database_address, open_database
 from actc.data.files import read_triples
 from actc.data.frames import TRIPLE
-from actc.data.layout import Layout, find_layout, require
+from actc.data.layout import find_layout, require
 from actc.data.triples import ScoredTriples, encode_columns
-from actc.errors import FileError
 from actc.session.read_names import JSON_FORMATS, NAME_COLUMNS, NAMING, RDF_FORMATS, ending, read_names
 from actc.session.store import Store
 
@@ -77,58 +74,50 @@ class Names:
     def __init__(self, store: Store, link: str = "") -> None:
         self.store, self.link = store, link
 
-    def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        try:
-            return self.store.rows(sql, values)
-        except sqlite3.DatabaseError as error:
-            raise FileError(f"{self.store.path}: the names are damaged ({error}); start the session anew.") from None
-
     @property
     def version(self) -> int:
         """A number that changes with every change of names and texts."""
-        return int(self._rows("SELECT names FROM total")[0][0])
+        return int(self.store.value("SELECT names FROM total"))
 
     def of(self, identifier: str) -> Name:
         """Return what is known about an entity or a relation."""
-        rows = self._rows(f"SELECT {', '.join(NAME_COLUMNS)} FROM name WHERE id = ?", (identifier,))
+        rows = self.store.rows(f"SELECT {', '.join(NAME_COLUMNS)} FROM name WHERE id = ?", (identifier,))
         return Name(*rows[0]) if rows else Name(identifier, shorten_id(identifier))
 
     def search(self, word: str) -> list[str]:
         """Return the ids of everything that has a word in its name; the case of Latin letters does not matter."""
         pattern = "%" + re.sub(r"([%_\\])", r"\\\1", word) + "%"
-        return [id for (id,) in self._rows("SELECT id FROM name WHERE name LIKE ? ESCAPE '\\'", (pattern,))]
+        return [id for (id,) in self.store.rows("SELECT id FROM name WHERE name LIKE ? ESCAPE '\\'", (pattern,))]
 
     def count_named(self, identifiers: Iterable[str]) -> int:
         """Count the ids that have a name."""
-        named = {row[0] for row in self._rows("SELECT id FROM name WHERE name != id")}
-        return sum(identifier in named for identifier in identifiers)
+        named = {row[0] for row in self.store.rows("SELECT id FROM name WHERE name != id")}
+        return len(named.intersection(identifiers))
 
-    def texts(self, kind: str, triples: Iterable[int | None]) -> list[str]:
-        """Return the text of a kind for each of some candidates; empty where there is none."""
-        matches = [self._rows("SELECT text FROM text WHERE kind = ? AND triple = ?", (kind, one)) for one in triples]
-        return [rows[0][0] if rows else "" for rows in matches]
+    def text(self, kind: str, triple: int | None) -> str:
+        """Return the text of a kind for a candidate; empty where there is none."""
+        return str(self.store.value("SELECT text FROM text WHERE kind = ? AND triple = ?", (kind, triple)) or "")
 
-    def reasons(self, triples: Iterable[int | None]) -> list[tuple[str, ...]]:
-        """Return the reasons for and against each of some candidates, the strongest first."""
-        stored = self.texts(REASONS, triples)
-        return [tuple(name_marked(text, self) for text in json.loads(texts)) if texts else () for texts in stored]
+    def reasons(self, triple: int | None) -> tuple[str, ...]:
+        """Return the reasons for and against a candidate, the strongest first."""
+        return tuple(name_marked(text, self) for text in json.loads(self.text(REASONS, triple) or "[]"))
 
     def known_tails(self, head: str, relation: str, most: int) -> list[str]:
         """Return tails that the graph has for (head, relation)."""
         sql = "SELECT tail FROM known WHERE relation = ? AND head = ? LIMIT ?"
-        return [row[0] for row in self._rows(sql, (relation, head, most))]
+        return [row[0] for row in self.store.rows(sql, (relation, head, most))]
 
     def holds(self, head: str, relation: str, tail: str) -> bool:
         """Return whether the graph has a triple."""
         sql = "SELECT 1 FROM known WHERE relation = ? AND head = ? AND tail = ?"
-        return bool(self._rows(sql, (relation, head, tail)))
+        return bool(self.store.rows(sql, (relation, head, tail)))
 
     def facts(self, entity: str, except_relation: str, most: int) -> list[tuple[str, str, str]]:
         """Return known triples of an entity, one for each relation but one."""
         facts: dict[str, tuple[str, str, str]] = {}
         for side in ("head", "tail"):
             sql = f"SELECT head, relation, tail FROM known WHERE {side} = ? AND relation != ? LIMIT ?"
-            for head, relation, tail in self._rows(sql, (entity, except_relation, MOST_OF_ONE)):
+            for head, relation, tail in self.store.rows(sql, (entity, except_relation, MOST_OF_ONE)):
                 facts.setdefault(relation, (head, relation, tail))
         return list(facts.values())[:most]
 
@@ -140,8 +129,8 @@ class Names:
         # Others for other heads, and always the same for the same one.
         sql = "SELECT head, tail FROM known WHERE relation = ? AND place {} ? AND head != ? ORDER BY place LIMIT ?"
         start = zlib.crc32(head.encode("utf-8", "replace"))
-        some = self._rows(sql.format(">="), (relation, start, head, COMPARED))
-        some += self._rows(sql.format("<"), (relation, start, head, COMPARED - len(some)))
+        some = self.store.rows(sql.format(">="), (relation, start, head, COMPARED))
+        some += self.store.rows(sql.format("<"), (relation, start, head, COMPARED - len(some)))
         pairs = [(one[0], one[1]) for one in some]
         kinds = self._kinds({head, tail}.union(*pairs)) if pairs else {}
 
@@ -156,11 +145,11 @@ class Names:
         """Return each entity's types, or the relations that it is the head of."""
         ids = list(entities)
         places = ", ".join("?" * len(ids))
-        rows = self._rows(f"SELECT id, types FROM name WHERE id IN ({places}) AND types != ''", ids)
+        rows = self.store.rows(f"SELECT id, types FROM name WHERE id IN ({places}) AND types != ''", ids)
         kinds = {identifier: frozenset(types.lower().replace(",", " ").split()) for identifier, types in rows}
         if not kinds:
             sql = f"SELECT DISTINCT head, relation FROM known WHERE head IN ({places}) LIMIT ?"
-            for entity, relation in self._rows(sql, (*ids, MOST_OF_ONE * COMPARED)):
+            for entity, relation in self.store.rows(sql, (*ids, MOST_OF_ONE * COMPARED)):
                 kinds[entity] = kinds.get(entity, frozenset()) | {relation}
         return dict.fromkeys(ids, frozenset()) | kinds
 
@@ -218,16 +207,15 @@ def insert_names(store: Store, files: Sequence[Path], ids: Iterable[str] = (), l
     language : str
         The language to take, where a file has several.
     """
-    wanted = None
-    if any(ending(file) in (*RDF_FORMATS, *JSON_FORMATS) for file in files):
-        sql = "SELECT head FROM known UNION SELECT tail FROM known UNION SELECT relation FROM known"
-        wanted = {row[0] for row in store.rows(sql)}.union(ids)
+    dumps = [file for file in files if ending(file) in (*RDF_FORMATS, *JSON_FORMATS)]
+    sql = "SELECT head FROM known UNION SELECT tail FROM known UNION SELECT relation FROM known"
+    wanted = {row[0] for row in store.rows(sql)}.union(ids) if dumps else set()
     with store.connect() as connection:
         connection.execute("CREATE TEMP TABLE added AS SELECT * FROM name WHERE false")
         try:
             connection.execute("BEGIN")
             for file in files:
-                rows = read_names(file, language, wanted if ending(file) in (*RDF_FORMATS, *JSON_FORMATS) else None)
+                rows = read_names(file, language, wanted if file in dumps else None)
                 connection.executemany("INSERT INTO added VALUES (?, ?, ?, ?, ?)", rows)
             connection.execute("COMMIT")
             # Only now does anybody's answer wait, however long the files are.
@@ -256,23 +244,18 @@ def write_reasons(store: Store, reasons: Iterable[Sequence[str]]) -> None:
     write_texts(store, REASONS, rows)
 
 
-def write_sources(store: Store, pool: ScoredTriples, table: str | Path) -> None:
-    """Write the texts that candidates were taken from: a table with columns head, relation, tail, source."""
-    layout = find_sources(Path(table))
-    if layout is None:
-        raise FileError(f"{table}: there is no column {SOURCE!r}, which should have the text of each candidate.")
-    write_texts(store, SOURCE, sorted(dict(read_sources(layout, pool)).items()))
+def write_sources(store: Store, pool: ScoredTriples, table: Path) -> None:
+    """Write the texts that candidates were taken from, where a table of them has a column of texts."""
+    if texts := dict(read_sources(table, pool)):
+        write_texts(store, SOURCE, sorted(texts.items()))
 
 
-def find_sources(table: Path) -> Layout | None:
-    """Return how a table with a column of texts is laid out; None where it has none."""
+def read_sources(table: Path, pool: ScoredTriples) -> Iterator[tuple[int, str]]:
+    """Read the texts of those candidates that are in the pool, by their rows; nothing where there is no such column."""
     layout = find_layout(table)
     require(layout, TRIPLE)
-    return layout if SOURCE in layout.columns else None
-
-
-def read_sources(layout: Layout, pool: ScoredTriples) -> Iterator[tuple[int, str]]:
-    """Read the texts of those candidates that are in the pool, by their rows."""
+    if SOURCE not in layout.columns:
+        return
     with open_database() as connection:
         text = f"left(trim(CAST({layout.column(SOURCE)} AS VARCHAR)), {MOST_TEXT})"
         named = f"SELECT {layout.texts(TRIPLE)}, {text} AS text FROM {layout.source} WHERE {text} != ''"

@@ -23,7 +23,7 @@ from actc.graph.graph import Graph
 from actc.graph.terms import Base
 from actc.methods.named import named_method
 from actc.session.cases import parts_of, session_case
-from actc.session.judge_store import count_replies
+from actc.session.questions import count_replies
 from actc.session.session import Session
 
 DRAWN_AT_ONCE = 10  # draws from a list, before anybody looks whether it has passed

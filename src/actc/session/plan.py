@@ -1,29 +1,45 @@
 """Plan what to ask next, and estimate the decisions, beside the process that serves annotators.
 
 A planner reads the answers, fits the method, and writes two things into the session: the plan (the triples to ask next,
-best first) and the refit (thresholds, expected accuracy). Whoever serves annotators only reads those, so a pool of a
-million triples costs an answer nothing.
+best first) and the refit (thresholds, expected accuracy). A server of pages only reads those, so a pool of a million
+triples costs an answer nothing.
+
+As a program (``python -m actc.session.plan SESSION``) it plans until its standard input closes, so it ends however its
+parent ends. Why it fails, if it does, is one line in a file, for the owner's page and ``actc report``: the database may
+be what failed.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from actc.data.answers import Picks
 from actc.data.text_files import in_json
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
 from actc.decide.case import Case
+from actc.decide.estimate import WRONG_FACTS
 from actc.decide.guarantee import RoundPlan
 from actc.decide.pick import pick_next
-from actc.session.cases import Part, empty_case, parts_of, with_answers
+from actc.errors import ActcError, describe_failure
+from actc.methods.named import find_method, imported_name
+from actc.session.cases import PoolPart, empty_case, parts_of, with_answers
 from actc.session.lease_queue import PLACES, TASK, Task
-from actc.session.session import Session
+from actc.session.session import FAILURE, Session
 
+GOODBYE_SECONDS = 2.0
+"""How long a planner may take to end when its parent does."""
 LEAST_PLANNED, MOST_PLANNED = 128, 12_288
 FIRST_PLANNED = 2000
 """The first plan must last, for all annotators together, until a planner has read the pool and made the next."""
@@ -73,41 +89,40 @@ class Planner:
                 return False
         given_out = self._given_out()
         count = -(-self._plan_size(last) // len(self.parts))
-        planned = [self._plan_part(place, count, given_out) for place in range(len(self.parts))]
+        planned = [self._plan_part(part, empty, count, given_out) for part, empty in self.parts]
         # Of two parts as many are asked of each, those that were asked already included.
-        picks, places, probabilities, refits = zip(*planned, strict=True)
+        picks, places, probabilities, cases = zip(*planned, strict=True)
         order = np.argsort(np.concatenate(places), kind="stable")
         together = picks[0] if len(picks) == 1 else picks[0].plus(picks[1])
         tasks = self._tasks(together.take(order), np.concatenate(probabilities)[order])
-        self._write(last, tasks, refits[0], anew=self.seen[1] not in (-1, change))
+        refit = describe_refit(cases[0], self.accepted)  # pages show that of the first part
+        self._write(last, tasks, refit, anew=self.seen[1] not in (-1, change))
+        self.accepted = None if cases[0].fit.thresholds is None else cases[0].decisions.accepted
         self.seen, self.seconds = (last, change), time.monotonic() - started
         return True
 
     def _plan_part(
-        self, place: int, count: int, given_out: IntArray
-    ) -> tuple[Picks, IntArray, FloatArray, dict[str, Any]]:
-        """Refit the method of a part, and choose what to ask next of it.
+        self, part: PoolPart, empty: Case, count: int, given_out: IntArray
+    ) -> tuple[Picks, IntArray, FloatArray, Case]:
+        """Choose what to ask next of a part.
 
-        Returns the picks, their places among all of the part's questions, their probabilities of being true, the refit.
+        Returns the picks, their places among all of the part's questions, their probabilities of being true, and the
+        case that was fitted.
         """
-        (part, empty), settings = self.parts[place], self.session.settings
+        settings = self.session.settings
         busy = given_out[(given_out >= part.rows.start) & (given_out < part.rows.stop)] - part.rows.start
         case = replace(with_answers(self.session, part, empty, settings.target_precision), open_round=self._begun(part))
         budget = max(settings.budget // len(self.parts), 1)
         random = np.random.default_rng([settings.seed, len(case.annotations)])
-        picks = pick_next(case, count, random, budget, waiting=busy)
-        case = case.plain
-        # Pages show the refit of the first part.
-        refit = {} if place else describe_refit(case, self.accepted)
-        p = np.full(len(picks), np.nan)
-        if case.fit.thresholds is not None:
-            self.accepted = self.accepted if place else case.decisions.accepted
-            known = case.probabilities(case.pool.take(picks.rows)) if len(picks) else None
-            p = p if known is None else 1 - known if part.wrong else known
+        picks, case = pick_next(case, count, random, budget, waiting=busy), case.plain
+        known = (
+            case.probabilities(case.pool.take(picks.rows)) if len(picks) and case.fit.thresholds is not None else None
+        )
+        p = np.full(len(picks), np.nan) if known is None else 1 - known if part.goal is WRONG_FACTS else known
         picks = replace(picks, rows=picks.rows + part.rows.start)
-        return picks, len(busy) + np.arange(len(picks)), p, refit
+        return picks, len(busy) + np.arange(len(picks)), p, case
 
-    def _begun(self, part: Part) -> RoundPlan | None:
+    def _begun(self, part: PoolPart) -> RoundPlan | None:
         """Return the last round of draws that has begun in a part of the pool."""
         draw = "SELECT triple, round, sampling_frame, inclusion_probability, selection FROM"
         rows = self.session.store.rows(
@@ -134,16 +149,12 @@ class Planner:
 
     def _tasks(self, picks: Picks, p: FloatArray) -> list[Task]:
         """Return picks as tasks, each with how many annotators shall judge it: the same whenever it is planned."""
-        settings = self.session.settings
-        columns = (
-            *(picks.rows.tolist(), picks.reasons, picks.selection, picks.sampling_frame),
-            *(picks.inclusion_probability.tolist(), picks.round.astype(np.int64).tolist(), p.tolist()),
-        )
-        tasks = []
-        for row, reason, selection, frame, inclusion, began, true in zip(*columns, strict=True):
+        settings, tasks = self.session.settings, []
+        for at, row in enumerate(picks.rows.tolist()):
             share = np.random.default_rng([settings.seed, row]).random() if settings.overlap else 1.0
-            how = (selection, frame, _or_none(inclusion), began, _or_none(true), 1 + int(share < settings.overlap))
-            tasks.append(task_of(self.pool, row, reason, *how))
+            inclusion, true = (float(x) if np.isfinite(x) else None for x in (picks.inclusion_probability[at], p[at]))
+            how = picks.selection[at], picks.sampling_frame[at], inclusion, int(picks.round[at])
+            tasks.append(task_of(self.pool, row, picks.reasons[at], *how, true, 1 + int(share < settings.overlap)))
         return tasks
 
     def _write(self, last: int, tasks: list[Task], refit: dict[str, Any], *, anew: bool) -> None:
@@ -175,44 +186,35 @@ def describe_refit(case: Case, before: BoolArray | None) -> dict[str, Any]:
     share of right decisions with its bounds, ``low`` and ``high``; and the ``relations``, those with most labels first.
     A value is None where the method has none.
     """
-    refit: dict[str, Any] = {
-        "labels": len(case.annotations),
-        "changed": None,
-        "expected": None,
-        "low": None,
-        "high": None,
-    }
-    thresholds, pool = case.fit.thresholds, case.pool
+    pool, answers, thresholds = case.pool, case.annotations, case.fit.thresholds
+    refit: dict[str, Any] = {"labels": len(answers), "relations": []}
+    refit |= dict.fromkeys(("changed", "expected", "low", "high"))
     if thresholds is None:
-        return refit | {"relations": []}
+        return refit
     accepted = case.decisions.accepted
     accuracy = None if case.estimates is None else case.estimates.overall["accuracy"]
     if accuracy is not None:
         refit |= {"expected": accuracy.middle, "low": accuracy.low, "high": accuracy.high}
     if before is not None:
         refit["changed"] = float(np.mean(accepted != before))
-    labels = np.bincount(pool.relations[case.annotations.rows], minlength=len(pool.relation_names))
+    labels = np.bincount(pool.relations[answers.rows], minlength=len(pool.relation_names))
     shares = np.bincount(pool.relations, accepted, minlength=len(labels)) / np.maximum(pool.relation_counts, 1)
-    cuts, lower, upper = (
-        [None] * len(labels) if bound is None else in_json(bound.tolist(), words=False)
-        for bound in (thresholds.cuts, thresholds.lower, thresholds.upper)
-    )
     order = np.lexsort((np.arange(len(labels)), -pool.relation_counts, -labels))
-    lines = describe_relations(pool, order, shares, labels)
-    bounds = [{"cut": cuts[i], "lower": lower[i], "upper": upper[i]} for i in order.tolist()]
-    return refit | {"relations": [line | bound for line, bound in zip(lines, bounds, strict=True)]}
+    return refit | {"relations": describe_relations(pool, order, shares, labels, thresholds)}
 
 
 def describe_relations(
-    pool: ScoredTriples, order: IntArray, shares: FloatArray, labels: IntArray
+    pool: ScoredTriples, order: IntArray, shares: FloatArray, labels: IntArray, thresholds: Thresholds | None = None
 ) -> list[dict[str, Any]]:
-    """Return relations in an order, each with its share that is accepted, or true, and its number of labels."""
+    """Return relations in an order: the cut, the share that is accepted, or true, and the number of labels of each."""
+    bounds = [None] * 3 if thresholds is None else [thresholds.cuts, thresholds.lower, thresholds.upper]
     return [
         {
             "relation": pool.relation_names[i],
-            "cut": None,
-            "lower": None,
-            "upper": None,
+            **{
+                name: None if bound is None else in_json(float(bound[i]), words=False)
+                for name, bound in zip(("cut", "lower", "upper"), bounds, strict=True)
+            },
             "share": round(float(shares[i]), 4),
             "triples": int(pool.relation_counts[i]),
             "labels": int(labels[i]),
@@ -221,10 +223,112 @@ def describe_relations(
     ]
 
 
-def _or_none(value: float) -> float | None:
-    return value if np.isfinite(value) else None
-
-
 def task_of(pool: ScoredTriples, row: int, reason: str, *more: Any) -> Task:
     """Return a row of the pool as a task; ``more`` are its fields after the reason."""
     return Task(row, *pool.triple(row), float(pool.scores[row]), reason, *more)
+
+
+def write_failure(folder: Path, error: Exception) -> str:
+    """Write why planning failed, if there is room for it; return the sentence."""
+    try:
+        message = str(error) if isinstance(error, ActcError) else describe_failure(error)
+    except Exception:  # no failure of the machine's
+        message = f"a fault in actc: {type(error).__name__}: {error}"
+    sentence = " ".join(message.split())
+    with suppress(OSError):
+        (folder / FAILURE).write_text(sentence + "\n", encoding="utf-8", errors="replace")
+    return sentence
+
+
+def planner_command(folder: Path) -> list[str]:
+    """Return the command that runs a session's planner, which imports nothing from the folder it is started in.
+
+    A method of the user's own is imported there too, if this process imported it.
+    """
+    with closing(Session(folder, synced=False)) as session:
+        method = session.settings.method
+    return [sys.executable, "-P", "-m", "actc.session.plan", str(folder), *imported_name(method)]
+
+
+@contextmanager
+def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
+    """Keep a planner running in a process of its own; it ends with this block, or with this process."""
+    ending, starting, command = threading.Event(), threading.Lock(), planner_command(folder)
+    current: list[subprocess.Popen[bytes]] = []
+
+    def keep_running() -> None:
+        while True:
+            with starting:  # none is started once the block has ended
+                if ending.is_set():
+                    return
+                process = subprocess.Popen(
+                    command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+                )
+                current[:] = [process]
+            assert process.stderr is not None
+            with process.stderr as errors:
+                error = errors.read().decode(errors="replace").strip()
+            _end(process)
+            if not ending.wait(1.0):
+                report(f"The planner stopped and is started again: {(error.splitlines() or ['no reason given'])[-1]}")
+
+    thread = threading.Thread(target=keep_running, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        with starting:
+            ending.set()
+        for process in current:
+            _end(process)
+        thread.join(10)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Let a planner end by itself; one that is still loading, which takes long on a busy machine, is killed.
+
+    Nothing is lost with it: it writes in one transaction, and what it writes can be computed again.
+    """
+    assert process.stdin is not None
+    with suppress(BrokenPipeError):
+        process.stdin.close()
+    try:
+        process.wait(GOODBYE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def main(folder: str, method: str | None = None) -> None:
+    """Plan until standard input closes; with a method of the user's own, if it is named."""
+
+    def leave_with_parent() -> None:
+        sys.stdin.buffer.read()
+        os._exit(0)
+
+    threading.Thread(target=leave_with_parent, daemon=True).start()
+    try:
+        _plan_for_ever(Path(folder), method)
+    except Exception as error:
+        print(write_failure(Path(folder), error), file=sys.stderr, flush=True)
+        os._exit(1)  # an ordinary end would wait for the thread that reads, and die of it
+
+
+def _plan_for_ever(folder: Path, method: str | None) -> None:
+    from actc.session.audit import AuditPlanner
+
+    if method is not None:
+        find_method(method)
+    session = Session(folder, synced=False)
+    planner = AuditPlanner(session) if session.settings.is_audit else Planner(session)
+    while True:
+        started = time.process_time()
+        planner.step()
+        with suppress(OSError):
+            (folder / FAILURE).unlink(missing_ok=True)
+        # At most half of a core, on a busy machine, too: annotators come first, but soon they need new cards.
+        time.sleep(max(0.2, time.process_time() - started))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,7 +1,8 @@
-"""What a machine is asked, and how its reply is read.
+"""Questions to machines, and their replies: written into a prompt, read, stored.
 
 A prompt is a file of the user's: plain text with fields in braces. A reply is true, false or unsure, with a probability
-and a reason if the machine gives them. Whatever cannot be read as one of these is no answer.
+and a reason if the machine gives them. Whatever cannot be read as one of these is no answer. A reply is stored before
+the next one is taken, and for each judge and key only once.
 """
 
 from __future__ import annotations
@@ -11,12 +12,23 @@ import json
 import math
 import re
 import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
 
+import numpy as np
+
+from actc.data.answers import Answers
+from actc.data.deliver import try_to_lock
 from actc.data.text_files import read_text
-from actc.errors import FileError, check_choice
+from actc.data.triples import ScoredTriples
+from actc.errors import FileError, OptionError, check_choice
+from actc.session.session import tidy_name
+from actc.session.store import Store
 
 MOST_PROMPT, MOST_REASON, MOST_TEXT = 100_000, 2000, 100_000  # characters
 FIELDS = {
@@ -76,8 +88,6 @@ OTHER_LANGUAGES = {
 TOKENS = WORDS | {word: answer for answer, words in OTHER_LANGUAGES.items() for word in words.split()}
 LEAST_MASS = 0.01
 """A model that gives all answers together a smaller probability than this was about to write something else."""
-ANSWER_FIELDS = ("said", "answer", "verdict", "label")
-"""Where an object may have its answer."""
 AROUND = " \t\r\n\"'`.,:;!*_()[]{}\u2581\u0120\u010a"
 """What stands around a word in a token: spaces, as tokenisers write them, and marks."""
 
@@ -178,15 +188,15 @@ def hash_question(*parts: Any) -> str:
 def read_reply(content: Any) -> Reply:
     """Read a reply: an object, the text of one, or a text that begins with the answer."""
     try:
-        if not isinstance(content, str):
-            return _read_object(content if isinstance(content, dict) else {"answer": content})
-        text = content[:MOST_TEXT]
-        start, end = text.find("{"), text.rfind("}")
-        if 0 <= start < end:
-            return _read_object(json.loads(text[start : end + 1]))
-        first = re.match(r"\W*(\w+)", text)
-        answer = WORDS.get(first[1].lower()) if first else None
-        return Reply(answer, reason=_clean_reason(text[first.end() :])) if answer and first else NO_ANSWER
+        if isinstance(content, str):
+            text = content[:MOST_TEXT]
+            start, end = text.find("{"), text.rfind("}")
+            if not 0 <= start < end:
+                [(word, rest)] = re.findall(r"\A\W*(\w*)(.*)\Z", text, re.DOTALL)
+                content = {"answer": word, "reason": rest}
+            else:
+                content = json.loads(text[start : end + 1])
+        return _read_object(content if isinstance(content, dict) else {"answer": content})
     except (ValueError, RecursionError):  # no JSON, or a value that cannot be written as text
         return NO_ANSWER
 
@@ -210,18 +220,14 @@ def read_tokens(choice: Any) -> Reply:
 
 def _read_object(content: dict[str, Any]) -> Reply:
     content = {str(name).strip().lower(): value for name, value in content.items()}
-    p = content.get("probability", content.get("confidence_true"))
+    p, value = content.get("probability"), content.get("answer")
     fits = isinstance(p, int | float) and not isinstance(p, bool) and 0 <= p <= 1
-    probability = float(p) if fits and p is not None else None  # anything else is left out; the answer stands
-    value = next((content[name] for name in ANSWER_FIELDS if content.get(name) is not None), None)
-    if isinstance(value, bool):
-        answer: str | None = "true" if value else "false"
-    elif value is None and probability is not None:
-        answer = _likelier(probability)
+    probability = float(p) if fits and p is not None else None  # anything else is left out; the answer stays
+    if value is None and probability is not None:
+        answer: str | None = _likelier(probability)
     else:
-        answer = WORDS.get(str(value).strip().strip(".\"'").lower()) if isinstance(value, str | int) else None
-    reason = content.get("reason") or content.get("note") or ""
-    return Reply(answer, probability, _clean_reason(reason)) if answer else NO_ANSWER
+        answer = WORDS.get(str(value).strip(" .\"'").lower())
+    return Reply(answer, probability, _clean_reason(content.get("reason") or "")) if answer else NO_ANSWER
 
 
 def _likelier(p: float) -> str:
@@ -235,3 +241,64 @@ def _clean_reason(reason: Any) -> str:
 def clean_text(text: str) -> str:
     """Return a stranger's text on one line, without what would steer a terminal or cannot be stored."""
     return "".join(sign if sign.isprintable() else "\ufffd" for sign in " ".join(text.split()))
+
+
+@contextmanager
+def lock_judge(store: Store, judge: str) -> Iterator[None]:
+    """Let one run at a time ask a judge: a second one would ask the same questions. A killed run locks nothing."""
+    with open(store.path.with_name(f".judge-{hash_question(judge)[:8]}.lock"), "a", encoding="ascii") as file:
+        if try_to_lock(file) is False:
+            raise OptionError(
+                "Another run is asking this judge now; wait for it, end it, or give this one a --name of its own."
+            )
+        yield
+
+
+def store_replies(store: Store, judge: str, replies: Iterable[tuple[Question, Reply]]) -> Iterator[Reply]:
+    """Store replies as they come, each committed before it is passed on."""
+    for question, reply in replies:
+        with store.transaction() as connection:
+            _put_reply(connection, judge, question.key, question.triple, reply)
+        yield reply
+
+
+def _put_reply(connection: Connection, judge: str, key: str, triple: int, reply: Reply) -> None:
+    """Add a reply, unless the judge has one to the same question; a judge is added with its first reply."""
+    now = time.time()
+    connection.execute("INSERT OR IGNORE INTO judge (name, created) VALUES (?, ?)", (judge, now))
+    connection.execute(
+        "INSERT OR IGNORE INTO reply SELECT id, ?, ?, ?, ?, ?, ?, ?, ? FROM judge WHERE name = ?",
+        (key, triple, reply.answer, reply.probability, reply.reason, now, reply.tokens_in, reply.tokens_out, judge),
+    )
+
+
+def add_judge_answers(store: Store, pool: ScoredTriples, answers: Answers) -> int:
+    """Store answers that judges gave elsewhere, once however often; return how many were new."""
+    before, rows = sum(count_replies(store).values()), pool.rows_of(answers.triples)
+    names = {who: tidy_name(who, "a judge") for who in set(answers.who)}
+    p = np.full(len(rows), np.nan) if answers.probability is None else answers.probability
+    with store.transaction() as connection:
+        for row, who, label, own in zip(rows.tolist(), answers.who, answers.labels.tolist(), p.tolist(), strict=True):
+            if row >= 0:
+                reply = Reply("true" if label else "false", None if np.isnan(own) else own)
+                _put_reply(connection, names[who], hash_question("import", row, label, own), row, reply)
+    return sum(count_replies(store).values()) - before
+
+
+def count_replies(store: Store) -> dict[str, int]:
+    """Return how many questions each judge was asked, by its name."""
+    sql = "SELECT name, (SELECT count(*) FROM reply WHERE judge = judge.id) FROM judge ORDER BY id"
+    return dict(map(tuple, store.rows(sql)))
+
+
+def read_judges(store: Store, pool: ScoredTriples, start: int = 0) -> Answers:
+    """Return every judge's last answer to every triple of a pool, whose rows begin at ``start`` in the session's."""
+    replies = store.rows(
+        "SELECT triple - ?, name, answer = 'true', probability, max(reply.rowid) FROM reply "
+        "JOIN judge ON judge.id = reply.judge WHERE triple >= ? AND triple < ? "
+        "GROUP BY judge, triple HAVING answer IN ('true', 'false') ORDER BY judge, triple",
+        (start, start, start + len(pool)),
+    )
+    rows, who, labels, p, _ = zip(*replies, strict=True) if replies else ((),) * 5
+    triples = pool.plain().take(np.array(rows, dtype=np.int64))
+    return Answers(triples, np.array(labels), np.array(p, dtype=np.float64), who=np.array(who, dtype=object))

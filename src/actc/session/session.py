@@ -32,9 +32,8 @@ from actc.data.triples import IntArray, ScoredTriples
 from actc.errors import FileError, OptionError, SessionError, check_choice
 from actc.session.agreement import combine
 from actc.session.cards import plain, sentence
-from actc.session.lease_queue import TASK, Annotator, LeaseQueue, Task, lease_clock, put_tasks
+from actc.session.lease_queue import TASK, Annotator, Judgement, LeaseQueue, Recorded, Task, lease_clock, put_tasks
 from actc.session.names import Names
-from actc.session.record import Judgement, Recorded, find_stored, insert, record
 from actc.session.settings import CHANGEABLE, Settings, to_rows
 from actc.session.store import FILE, Store
 
@@ -192,14 +191,14 @@ class Session:
         settings, judgements = self.settings, list(judgements)
         relation = None if settings.is_audit else relation
         count, times = 0 if settings.paused or self.certified else count, (time.time(), lease_clock())
-        shown: list[dict[str, object]] = [{"sentence": self.sentence(one.triple)} for one in judgements]
-        if settings.reasons != "never":
-            for card, reasons in zip(shown, self.names.reasons([one.triple for one in judgements]), strict=True):
-                card.update({"reasons": settings.reasons} if reasons else {})
+        shown: list[dict[str, object]] = []
+        for one in judgements:
+            reasons = settings.reasons != "never" and self.names.reasons(one.triple)
+            shown.append({"sentence": self.sentence(one.triple), **({"reasons": settings.reasons} if reasons else {})})
 
         def work(connection: Connection) -> tuple[list[Recorded], list[Task]]:
             queue = LeaseQueue(connection, annotator, *times)
-            done = [record(queue, *one) for one in zip(judgements, shown, strict=True)]
+            done = [queue.record(*one) for one in zip(judgements, shown, strict=True)]
             if relation is not None:
                 queue.release_others(relation)
             if count:
@@ -231,10 +230,10 @@ class Session:
             row = connection.execute("SELECT probability FROM task WHERE triple = ?", (triple,)).fetchone()
             if row is None or answer == "undo":
                 raise SessionError(f"Triple {triple} was not judged in this session.")
-            stored = find_stored(queue, judgement)
+            stored = queue.find_stored(judgement)
             if stored is not None:
                 return stored
-            number = insert(queue, judgement, triple, "settle", probability=row["probability"])
+            number = queue.insert(judgement, triple, "settle", probability=row["probability"])
         return {"id": number, "triple": triple}
 
     def unsettle(self, key: str, undoes: str | None = None) -> Recorded:

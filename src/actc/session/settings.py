@@ -1,18 +1,25 @@
-"""The settings of a session: written when it starts, and again with every change; the last value counts."""
+# ruff: noqa: RUF009 - the default of an option is what `option` makes of it
+"""What a session and its commands are given; the options among it are described here once."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from actc.decide.audit import StoppingRule
-from actc.decide.guarantee import TargetPrecision
+from actc.data.options import option
 from actc.errors import ActcError, FileError, OptionError, check_choice
+
+if TYPE_CHECKING:  # a help text shall not wait for numpy
+    from actc.data.answers import Annotations
+    from actc.data.constraints import Constraints
+    from actc.data.triples import Triples
+    from actc.decide.audit import StoppingRule
+    from actc.decide.guarantee import TargetPrecision
 
 WHEN_REASONS = ("after", "beside", "never")
 MOST_GUIDELINES = 20_000
@@ -25,29 +32,12 @@ _KINDS: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """What holds for a whole session.
+    """What holds for a whole session: written when it starts, and again with every change; the last value counts.
 
     Parameters
     ----------
-    method : str
-        Which method selects, estimates and cuts; see ``actc methods``.
-    budget : int
-        How many triples to judge.
-    overlap : float
-        The share of triples that two annotators judge.
-    seed : int
-        Where random choices start from.
-    title : str
-        The title of the pages.
-    guidelines : str
-        What annotators should know before they judge, as Markdown.
     triples : int
         The size of the pool.
-    reasons : {"after", "beside", "never"}
-        When people see reasons for and against a triple, where there are any: after they answered, so that reasons do
-        not influence the answer; on the card; or not at all.
-    link : str
-        The address of an entity, with ``{id}`` in it, where ids are no addresses themselves; empty for Wikidata's.
     within : float, optional
         Of an audit, to plus or minus how much the share of true triples is to be known; None where the session is none.
     target : float, optional
@@ -56,10 +46,6 @@ class Settings:
         Of an audit, the confidence of its bounds.
     candidates : int
         How many candidates there are in all, where the pool is a sample of them; else 0.
-    precision : float, optional
-        The precision to guarantee of what is accepted beyond people's answers: questions serve it.
-    confidence : float
-        The confidence of that guarantee.
     n_facts : int
         How many of the triples, the last ones, are facts of the graph: wrong ones are looked for among them, and the
         score is the log-odds of being wrong.
@@ -67,21 +53,23 @@ class Settings:
         Whether nobody gets cards; answers are still stored.
     """
 
-    method: str = "pooled"
-    budget: int = 100
-    overlap: float = 0.0
-    seed: int = 0
-    title: str = "Triples"
-    guidelines: str = ""
+    method: str = option("pooled", "See: actc methods.")
+    budget: int = option(100, "How many triples to judge.")
+    precision: float | None = option(None, "Guarantee this precision, with --confidence: random draws test the list.")
+    confidence: float = option(0.9, "The confidence of the guaranteed precision.")
+    overlap: float = option(0.0, "The share of triples that two people judge.")
+    title: str = option("", "What the pages call the session. [default: the file's name]")
+    guidelines: str = option("", "What annotators should know, shown first: Markdown.")
+    reasons: str = option(
+        "after", "Show reasons for and against a triple: after (the answer), beside (the card), never."
+    )
+    link: str = option("", "Where entities are described: an address with {id}. [default: Wikidata]")
+    seed: int = option(0, "Where draws start from.")
     triples: int = 0
-    reasons: str = "after"
-    link: str = ""
     within: float | None = None
     target: float | None = None
     level: float = 0.9
     candidates: int = 0
-    precision: float | None = None
-    confidence: float = 0.9
     n_facts: int = 0
     paused: bool = False
 
@@ -113,13 +101,15 @@ class Settings:
     @property
     def stopping_rule(self) -> StoppingRule:
         """What an audit shall show."""
+        from actc.decide.audit import StoppingRule
+
         assert self.within is not None
         return StoppingRule(self.within, self.target, self.level)
 
     @property
     def target_precision(self) -> TargetPrecision | None:
         """The precision to guarantee, if there is one."""
-        return None if self.precision is None else TargetPrecision(self.precision, self.confidence)
+        return as_target(self.precision, self.confidence)
 
     def rows(self) -> list[tuple[str, str]]:
         """Return the settings as rows of the database."""
@@ -141,3 +131,132 @@ class Settings:
 def to_rows(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return values as rows of the table ``setting``."""
     return [(name, json.dumps(value)) for name, value in values.items()]
+
+
+def as_target(precision: float | None, confidence: float) -> TargetPrecision | None:
+    """Return the precision to guarantee, if there is one."""
+    from actc.decide.guarantee import TargetPrecision
+
+    return None if precision is None else TargetPrecision(precision, confidence)
+
+
+@dataclass(frozen=True, eq=False)
+class SessionInputs:
+    """What a session shows and uses besides its candidates.
+
+    Parameters
+    ----------
+    evidence : sequence of sequences of str, optional
+        Why each candidate may be true or false, see :func:`actc.session.names.write_reasons`.
+    facts : Triples, optional
+        What candidates could contradict; the graph's triples if not given.
+    answers : Annotations, optional
+        Earlier answers to candidates, by their rows: these are not asked again.
+    people : path, optional
+        An earlier session, whose people may judge by the links that they have.
+    """
+
+    names: Sequence[str | Path] = option(
+        (), "Names of entities or relations: a table (id, name, description, types, sentence), JSON, RDF; repeatable."
+    )
+    language: str = option("en", "The language of names, where a file has several.")
+    graph: str | Path | None = option(None, "What the graph holds: head, relation, tail (and score).")
+    constraints: str | Path | Constraints | None = option(
+        None, "What may not be true together: a file of actc constraints, or learnt."
+    )
+    evidence: Sequence[Sequence[str]] | None = None
+    facts: Triples | None = None
+    answers: Annotations | None = None
+    people: Path | None = None
+
+
+@dataclass(frozen=True)
+class JudgeConfig:
+    """Which machine judges which triples.
+
+    Parameters
+    ----------
+    retries : int
+        How often a request that failed is tried again.
+    timeout : float
+        Seconds to wait for a whole reply.
+    way : {"tokens", "schema", "text"} or empty
+        How a server answers: by the probabilities of its first word, by an object of a given form, or by any text;
+        empty for the first of these that it can.
+    """
+
+    program: str | None = option(None, "A command that judges: JSON lines in, JSON lines out.")
+    url: str | None = option(None, "A server that speaks the OpenAI chat protocol, on this machine or elsewhere.")
+    model: str | None = option(None, "The server's name for the model.")
+    which: str = option("doubtful", "Besides what people judged: doubtful, accepted, random or all.")
+    count: int | None = option(None, "How many of those at most. [default: 1,000 doubtful or random ones, else all]")
+    prompt: str | Path | None = option(None, "The question to a model: a text with fields in braces.")
+    key_from: str | None = option(None, "The environment variable that holds the server's key.")
+    name: str | None = option(None, "What to call the judge. [default: the model's or program's name]")
+    jobs: int = option(4, "Requests at the same time.")
+    limit: int = option(10_000, "Requests in this run at most, retries among them.")
+    retries: int = 5
+    timeout: float = 120.0
+    way: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.program is None) == (self.url is None):
+            raise OptionError("Say who judges, one of: --program 'CMD', or --url URL --model NAME.")
+        if (self.url is None) != (self.model is None):
+            raise OptionError("--url and --model go together: where the server is, and its name for the model.")
+        for name, least in (("jobs", 1), ("retries", 0), ("limit", 1), ("count", 0)):
+            if (value := getattr(self, name)) is not None and value < least:
+                raise OptionError(f"--{name} must be at least {least}, not {value}.")
+        if not 0 < self.timeout < float("inf"):
+            raise OptionError(f"timeout: {self.timeout} seconds cannot be; give a positive number.")
+
+
+@dataclass(frozen=True)
+class ExportFiles:
+    """The files that an export writes.
+
+    Parameters
+    ----------
+    count : int
+        How many tasks for Label Studio.
+    confidence : float
+        The confidence of the guaranteed precision.
+    """
+
+    labels: str | Path | None = option(None, "One label per judged triple: .tsv, .csv or .parquet.")
+    history: str | Path | None = option(None, "Every answer that was ever given: .jsonl.")
+    thresholds: str | Path | None = option(None, "Where true begins: .json.")
+    accepted: str | Path | None = option(None, "The accepted triples: .tsv, .csv or .parquet.")
+    label_studio: str | Path | None = option(None, "The next triples as Label Studio's tasks: .json.")
+    precision: float | None = option(None, "Guarantee this precision, with 90% confidence.")
+    count: int = 100
+    confidence: float = 0.9
+
+    def paths(self) -> dict[str, Path]:
+        """Return the files that shall be written, by the names of their options."""
+        given = {name: getattr(self, name) for name in ("labels", "history", "thresholds", "accepted", "label_studio")}
+        return {name: Path(path) for name, path in given.items() if path}
+
+
+@dataclass(frozen=True)
+class AuditConfig:
+    """What an audit draws from, how much is judged, and when it ends."""
+
+    among: str | Path | None = option(None, "Of a session: draw from this accepted.tsv, such as a guaranteed one.")
+    count: int | None = option(None, "How many answers to ask for. [default: 100; of a session, what it takes]")
+    seed: int = option(0, "Where draws start from.")
+    within: float = option(0.05, "Know the share of true triples to plus or minus this.")
+    target: float | None = option(None, "Certify this share of true triples instead, such as 0.9.")
+    level: float = option(0.9, "How sure the bounds should be.")
+
+    def __post_init__(self) -> None:
+        if self.count is not None and self.count < 1:
+            raise OptionError(f"{self.count} answers audit nothing; ask for at least 1.")
+        _ = self.rule  # refuses what cannot be shown
+
+    @property
+    def rule(self) -> StoppingRule:
+        """When the audit has answers enough."""
+        from actc.decide.audit import StoppingRule
+
+        return StoppingRule(self.within, self.target, self.level)

@@ -7,49 +7,33 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from actc.data.answers import Annotations
 from actc.data.constraints import Constraints
 from actc.data.deliver import write_folder
 from actc.data.files import read_sample, read_scored, write_scored, write_triples
 from actc.data.layout import find_layout
-from actc.data.triples import Triples
+from actc.data.options import documented, options_of
+from actc.data.triples import ScoredTriples
 from actc.decide.classes import relation_mask
 from actc.decide.find_constraints import constraints_from
 from actc.errors import FileError
 from actc.graph.formats import as_table, read_graph
-from actc.session.names import find_sources, insert_names, write_known, write_reasons, write_sources
+from actc.session.names import insert_names, write_known, write_reasons, write_sources
 from actc.session.read_names import own_labels
 from actc.session.session import OWNER, Session, open_session
-from actc.session.settings import Settings
+from actc.session.settings import SessionInputs, Settings
 from actc.session.store import FILE, Store
 
 
-def start_session(
-    folder: str | Path,
-    scores: str | Path,
-    *,
-    names: Sequence[str | Path] = (),
-    graph: str | Path | None = None,
-    language: str = "en",
-    constraints: str | Path | Constraints | None = None,
-    method: str = "pooled",
-    budget: int = 100,
-    precision: float | None = None,
-    confidence: float = 0.9,
-    overlap: float = 0.0,
-    reasons: str = "after",
-    title: str = "Triples",
-    guidelines: str = "",
-    link: str = "",
-    seed: int = 0,
-) -> Session:
+@documented(options_of(SessionInputs, Settings))
+def start_session(folder: str | Path, scores: str | Path, **options: Any) -> Session:
     """Make a session folder and plan its first questions, as ``actc start`` does.
 
     Parameters
@@ -60,71 +44,23 @@ def start_session(
         The candidates: head, relation, tail, score; a file, or a folder of parts. Of more than a million a random
         sample is taken; the logger ``actc`` reports it. A file may have a column ``source``, the text that each was
         taken from: cards show it, and machine judges read it.
-    names : sequence of path
-        Files with names and descriptions, see :func:`actc.session.read_names.read_names`.
-    graph : path, optional
-        The triples of the graph, in any format: head, relation, tail, and score if the method should use it. Names in
-        RDF are shown.
-    language : str
-        The language of names and descriptions, where a file has several.
-    constraints : Constraints or path, optional
-        What cannot be true together, as ``actc constraints`` writes it; or ``learnt``, from the graph.
-    method : str
-        See ``actc methods``.
-    budget : int
-        How many triples to judge.
-    precision, confidence : float
-        The precision to guarantee of what is accepted, and with which confidence: questions serve it.
-    overlap : float
-        The share of triples that two people judge.
-    reasons : {"after", "beside", "never"}
-        When people see reasons for and against a triple: after the answer, on the card, or not at all.
-    title, guidelines : str
-        The title of the pages; what people should know before they judge, as Markdown.
-    link : str
-        The address of an entity, with ``{id}`` in it; by default Wikidata's.
-    seed : int
-        Where random choices start from.
+    options
+        Any of the options below, those of the command; ``guidelines`` is the text itself, and ``constraints`` may be
+        :class:`actc.data.constraints.Constraints`.
     """
-    settings = Settings(
-        method, budget, overlap, seed, title, guidelines,
-        reasons=reasons, link=link, precision=precision, confidence=confidence,
-    )  # fmt: skip
-    return create_session(folder, scores, settings, names, graph, language, constraints=constraints)
+    settings = {one.name: options.pop(one.name) for one in options_of(Settings) if one.name in options}
+    return create_session(folder, scores, Settings(**settings), SessionInputs(**options))
 
 
 def create_session(
-    folder: str | Path,
-    scores: str | Path,
-    settings: Settings | None = None,
-    names: Sequence[str | Path] = (),
-    graph: str | Path | None = None,
-    language: str = "en",
-    *,
-    reasons: Iterable[Sequence[str]] | None = None,
-    constraints: str | Path | Constraints | None = None,
-    facts: Triples | None = None,
-    answers: Annotations | None = None,
-    people: str | Path | None = None,
+    folder: str | Path, scores: str | Path, settings: Settings | None = None, inputs: SessionInputs | None = None
 ) -> Session:
-    """Make a session folder with whatever a completed graph brings; see :func:`start_session`.
-
-    Parameters
-    ----------
-    reasons : iterable of sequences of str, optional
-        Why each candidate may be true or false, see :func:`actc.session.names.write_reasons`.
-    facts : Triples, optional
-        What candidates could contradict; the graph's triples if not given.
-    answers : Annotations, optional
-        Earlier answers to candidates, by their rows: these are not asked again.
-    people : path, optional
-        An earlier session, whose people may judge by the links that they have.
-    """
+    """Make a session folder, with whatever a completed graph brings; see :func:`start_session`."""
     from actc.methods.named import find_method, warn_of_scores
     from actc.session.import_answers import put_answers
     from actc.session.plan import Planner
 
-    folder, settings, graph = Path(folder), settings or Settings(), None if graph is None else Path(graph)
+    folder, settings, inputs = Path(folder), settings or Settings(), inputs or SessionInputs()
     method = find_method(settings.method)
     if folder.exists():
         raise FileError(f"{folder} is there already; give a new name, or go on with: actc annotate {folder}")
@@ -135,32 +71,40 @@ def create_session(
         pool = read_sample(scores, seed=settings.seed)
         write_scored(made / "pool.parquet", pool)
         warn_of_scores(method, pool)
-        session = write_core(made, replace(settings, triples=len(pool)))
-        with tempfile.TemporaryDirectory(prefix="actc-") as scratch:
-            table = None if graph is None else as_table(graph, "", Path(scratch))
-            if table is not None and "score" in find_layout(table, ("head", "relation", "tail", "score")).columns:
-                write_scored(made / "known.parquet", read_scored(table)[0])
-            write_known(session.store, table)
-        own = () if graph is None else own_labels(graph)
-        insert_names(session.store, [*own, *map(Path, names)], (*pool.entity_names, *pool.relation_names), language)
-        if Path(scores).is_file() and find_sources(Path(scores)) is not None:
-            write_sources(session.store, pool, scores)
-        if reasons is not None:
-            write_reasons(session.store, reasons)
-        if constraints is not None:
-            used = constraints if isinstance(constraints, Constraints) else constraints_from(constraints, graph)
-            used.used.write(made / "constraints.tsv")
-            facts = read_graph(graph) if facts is None and graph is not None else facts
-            contradicted = None if facts is None else facts.take(relation_mask(facts, used.used.relations))
-            if contradicted:
-                write_triples(made / "facts.parquet", contradicted.columns())
-        if people is not None:
-            _take_people(session, Path(people))
-        if answers is not None:
-            put_answers(session, pool, answers)
+        title = settings.title or Path(scores).name.partition(".")[0]
+        session = write_core(made, replace(settings, title=title, triples=len(pool)))
+        _write_inputs(session, pool, inputs)
+        if Path(scores).is_file():
+            write_sources(session.store, pool, Path(scores))
+        if inputs.people is not None:
+            _take_people(session, inputs.people)
+        if inputs.answers is not None:
+            put_answers(session, pool, inputs.answers)
         Planner(session, pool).step()
         session.close()
     return Session(folder)
+
+
+def _write_inputs(session: Session, pool: ScoredTriples, inputs: SessionInputs) -> None:
+    """Write what a session shows and uses besides its candidates."""
+    graph, facts = None if inputs.graph is None else Path(inputs.graph), inputs.facts
+    with tempfile.TemporaryDirectory(prefix="actc-") as scratch:
+        table = None if graph is None else as_table(graph, "", Path(scratch))
+        if table is not None and "score" in find_layout(table, ("head", "relation", "tail", "score")).columns:
+            write_scored(session.folder / "known.parquet", read_scored(table)[0])
+        write_known(session.store, table)
+    names = [*(() if graph is None else own_labels(graph)), *map(Path, inputs.names)]
+    insert_names(session.store, names, (*pool.entity_names, *pool.relation_names), inputs.language)
+    if inputs.evidence is not None:
+        write_reasons(session.store, inputs.evidence)
+    if inputs.constraints is not None:
+        given = inputs.constraints
+        used = (given if isinstance(given, Constraints) else constraints_from(given, graph)).used
+        used.write(session.folder / "constraints.tsv")
+        facts = read_graph(graph) if facts is None and graph is not None else facts
+        contradicted = None if facts is None else facts.take(relation_mask(facts, used.relations))
+        if contradicted:
+            write_triples(session.folder / "facts.parquet", contradicted.columns())
 
 
 def write_core(folder: Path, settings: Settings) -> Session:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from actc.data.text_files import in_json
 from actc.errors import FileError, SessionError
 from actc.session.agreement import combine, measure_agreement, measure_reliability, shared_votes
 from actc.session.cards import make_cards, sentence
-from actc.session.cases import page_words
+from actc.session.cases import parts_of, words_of
 from actc.session.lease_queue import Annotator, lease_clock, leased_at
 from actc.session.session import Session
+from actc.session.settings import Settings
 
 MOST_POINTS = 120
 NEEDED = {"labels", "expected", "low", "high", "relations"}  # of a refit, on the pages
@@ -98,6 +100,27 @@ def what_is_left(session: Session, annotator: Annotator, relation: str | None = 
     return "others" if leased["others"] else "none"
 
 
+def _page_words(settings: Settings) -> dict[str, Any]:
+    """Return the words of the pages; an audit's pages show how many of the accepted ones are true."""
+    words = words_of(settings)
+    accepted, true = words.accepted.capitalize(), words.true.capitalize()
+    if settings.is_audit:
+        return asdict(words) | {
+            "by_relation": f"{true} among the judged, relation by relation",
+            "share": f"Share that is {words.true}",
+            "now": f"of the judged triples are {words.true}",
+            "soon": f"The share that is {words.true} appears here with the first answer.",
+        }
+    count = sum(len(part.rows) for part in parts_of(settings)[:1])  # the pages are about the first part
+    base = f"{count:,} of {settings.candidates:,}" if settings.candidates > count else f"all {count:,}"
+    return asdict(words) | {
+        "by_relation": f"{accepted} of {base}, relation by relation",
+        "share": "Expected accuracy",
+        "now": f"of the decisions on {base} {words.things} should be right now",
+        "soon": "Expected accuracy appears here once the method has an estimate.",
+    }
+
+
 def picture(session: Session) -> dict[str, Any]:
     """Return what the refits expect: accuracy by number of labels, the latest cuts, and when to stop."""
     refits = _refits(session)
@@ -115,7 +138,7 @@ def picture(session: Session) -> dict[str, Any]:
             for line in (latest["relations"] if latest else [])
         ],
         "audit": session.settings.is_audit,
-        "words": page_words(session.settings),
+        "words": _page_words(session.settings),
         "advice": write_advice(latest, count_labels(session), session.settings.budget),
     }
 

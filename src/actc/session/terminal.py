@@ -10,9 +10,8 @@ from typing import Any
 
 from actc.errors import SessionError
 from actc.session.cards import make_cards, plain
-from actc.session.lease_queue import Annotator
+from actc.session.lease_queue import Annotator, Judgement
 from actc.session.questions import clean_text
-from actc.session.record import Judgement
 from actc.session.session import Session
 from actc.session.status import picture, progress, what_is_left, write_count
 

@@ -16,8 +16,7 @@ from pydantic import AliasChoices, Field
 from actc.errors import OptionError
 from actc.session import Annotator, Judgement, Session
 from actc.session.cards import make_cards
-from actc.session.lease_queue import Task
-from actc.session.record import is_storable
+from actc.session.lease_queue import Task, is_storable
 from actc.session.status import all_relations, own_answers, picture, progress, what_is_left
 from actc.web.access import JUDGE, KINDS, LARGEST, Key, Links, Strict, Who, checking, token_in
 from actc.web.gate import Bucket

@@ -15,7 +15,7 @@ from typing import Any
 
 from actc.errors import OptionError, needing
 from actc.session import OWNER, Session
-from actc.session.planner_process import planning
+from actc.session.plan import planning
 
 MOST_CONNECTIONS = 800
 """Above so many at a time, requests are refused (503): a process may often have no more than 1,024 files open."""

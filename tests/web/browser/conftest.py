@@ -22,7 +22,7 @@ from playwright.sync_api import Page
 
 from actc.session import Judgement, Session
 from actc.session.plan import Planner
-from actc.session.settings import Settings
+from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session, sample_files
 from actc.session.status import history
 from actc.web.access import Links
@@ -151,7 +151,7 @@ HOSTILE = {
 
 def start_sample(folder: Path, settings: Settings) -> None:
     scores, names, graph = sample_files()
-    create_session(folder, scores, settings, names, graph).close()
+    create_session(folder, scores, settings, SessionInputs(names, graph=graph)).close()
 
 
 def start_on(folder: Path, rows: list[str], names: dict, settings: Settings, graph: str = "", **options) -> None:
@@ -161,7 +161,8 @@ def start_on(folder: Path, rows: list[str], names: dict, settings: Settings, gra
     (home / "names.json").write_text(json.dumps(names))
     (home / "graph.tsv").write_text(graph)
     known = home / "graph.tsv" if graph else None
-    create_session(folder, home / "scores.tsv", settings, [home / "names.json"], known, **options).close()
+    inputs = SessionInputs([home / "names.json"], graph=known, **options)
+    create_session(folder, home / "scores.tsv", settings, inputs).close()
 
 
 def start_differing(folder: Path) -> None:

@@ -17,8 +17,8 @@ from actc.complete.config import RunConfig
 from actc.data.files import write_scored, write_triples
 from actc.data.triples import ScoredTriples
 from actc.session import Judgement, Session
-from actc.session.report import write_report
-from actc.session.settings import Settings
+from actc.session.export import write_report
+from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session
 from actc.session.status import count_reviews
 from tests.bench.test_paper import make_results
@@ -59,7 +59,9 @@ def start_everything(folder: Path) -> None:
     pool = ScoredTriples.from_columns(*zip(*rows, strict=True), np.random.default_rng(3).normal(size=len(rows)))
     write_scored(folder / "scores.parquet", pool)
     settings = Settings("pooled", 400, overlap=1.0, guidelines="# Judge\n\nSee [this](https://example.org).")
-    create_session(folder / "session", folder / "scores.parquet", settings, reasons=[REASONS] * len(rows)).close()
+    create_session(
+        folder / "session", folder / "scores.parquet", settings, SessionInputs(evidence=[REASONS] * len(rows))
+    ).close()
 
 
 def test_the_pages_of_annotators(server, new_page):

@@ -20,9 +20,8 @@ from actc.decide.estimate import MISSING_FACTS, WRONG_FACTS
 from actc.errors import SessionError
 from actc.session import OWNER, Session
 from actc.session.cards import plain, sentence
-from actc.session.lease_queue import Task
+from actc.session.lease_queue import LABELS, Task
 from actc.session.names import Names, name_marked
-from actc.session.record import LABELS
 from actc.session.status import picture
 from actc.web.access import Key, Strict, checking
 from actc.web.studio.project import Project

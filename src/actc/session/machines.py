@@ -1,16 +1,20 @@
-"""A language model behind a server that speaks the OpenAI chat protocol, on this machine or elsewhere.
+"""Machines as judges: a program, or a language model behind a server that speaks the OpenAI chat protocol.
 
-The server gets the filled prompt and the name of the model; the key goes into one header and nowhere else.
+A server gets the filled prompt and the name of the model; the key goes into one header and nowhere else.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
+import shutil
+import subprocess
+import threading
 import time
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from itertools import islice
@@ -29,6 +33,12 @@ from actc.session.questions import (
     read_reply,
     read_tokens,
 )
+from actc.session.settings import JudgeConfig
+
+MOST_UNREADABLE, MOST_LINE = 1000, 1_000_000
+"""Lines in a row that answer nothing, after which a program is ended; the longest line."""
+GOODBYE_SECONDS = 10.0
+"""How long a program that closed its output may still take to read its input."""
 
 MOST_BYTES = 1_000_000
 MOST_TOKENS = 10**9
@@ -57,6 +67,85 @@ Outcome = tuple[Question, Reply | None, str]
 """A question, its reply, and if there is none, why."""
 
 
+def split_command(command: str) -> list[str]:
+    """Return a command's words."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise OptionError(f"--program: {command!r} is no command ({str(error).lower()}).") from None
+    if not words:
+        raise OptionError("--program needs a command, such as 'python judge.py'.")
+    if shutil.which(words[0]) is None:
+        raise OptionError(f"--program: there is no program {words[0]!r}.")
+    return words
+
+
+def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Question, Reply]]:
+    """Put questions to a program, one JSON object a line, and read its replies, in whichever order they come.
+
+    A reply is an object with ``triple`` and ``answer``, and optionally ``probability`` and ``reason``. A line that
+    cannot be read, or is about a triple that is not open, does not count; a program that writes only such lines is
+    ended. No shell interprets the command.
+    """
+    words, waiting, errors = split_command(command), dict[int, Question](), list[Exception]()
+    try:
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise ActcError(f"The program {words[0]!r} cannot be started: {why}.") from None
+    assert process.stdin is not None
+    assert process.stdout is not None
+    stdin = process.stdin
+
+    def feed() -> None:
+        try:
+            for question in questions:
+                waiting[question.triple] = question
+                try:
+                    stdin.write(json.dumps(question.fields, ensure_ascii=False).encode() + b"\n")
+                    stdin.flush()
+                except (OSError, ValueError):  # the program closed its input; its answers count
+                    break
+        except Exception as error:  # a question cannot be made: raised once all replies are stored
+            errors.append(error)
+        finally:
+            with suppress(OSError, ValueError):  # what it did not read cannot be written any more
+                stdin.close()
+
+    with process:
+        feeder = threading.Thread(target=feed, daemon=True)
+        feeder.start()
+        try:
+            unreadable = 0
+            while unreadable < MOST_UNREADABLE and (line := process.stdout.readline(MOST_LINE)):
+                unreadable += 1
+                try:
+                    content = json.loads(line)
+                    triple, reply = int(content["triple"]), read_reply(content)
+                except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+                    continue
+                if triple in waiting:
+                    unreadable = 0
+                    yield waiting.pop(triple), reply
+            if unreadable >= MOST_UNREADABLE:
+                raise ActcError(
+                    f"The program {words[0]!r} wrote {unreadable:,} lines that answer no question, and was ended; its "
+                    "answers before that are stored."
+                )
+        except BaseException:  # nobody reads the replies any more
+            process.kill()
+            raise
+        finally:
+            feeder.join(GOODBYE_SECONDS)
+            if feeder.is_alive():  # it writes nothing any more, and does not read
+                process.kill()
+                feeder.join()
+    if errors:
+        raise errors[0]
+    if process.returncode:
+        raise ActcError(f"The program ended with code {process.returncode}; its answers before that are stored.")
+
+
 class RefusedError(ActcError):
     """A question that the server does not take as it was put."""
 
@@ -75,22 +164,12 @@ class Server:
 
     Parameters
     ----------
-    url : str
-        Where the server is: ``http://127.0.0.1:8080/v1``; ``/chat/completions`` is added.
-    model : str
-        Its name for the model.
+    config : JudgeConfig
+        Where the server is: ``http://127.0.0.1:8080/v1``, ``/chat/completions`` is added; its name for the model.
     prompt : str
         The prompt, with its fields.
     key : str
         Sent as a bearer token; empty for none. It is not shown, nor part of any error.
-    jobs : int
-        Requests at the same time.
-    retries : int
-        How often a request that failed is tried again.
-    timeout : float
-        Seconds to wait for a whole reply.
-    limit : int
-        Requests in all, retries among them.
     way : str
         How to ask, see ``WAYS``; empty to find out by the first question.
     requests : int
@@ -101,20 +180,16 @@ class Server:
         The server wants no request before this time.
     """
 
-    url: str
-    model: str
+    config: JudgeConfig
     prompt: str
     key: str = field(default="", repr=False)
-    jobs: int = 4
-    retries: int = 5
-    timeout: float = 120.0
-    limit: int = 10_000
     way: str = ""
     requests: int = 0
     problem: str = ""
     resume_at: float = 0.0
 
     def __post_init__(self) -> None:
+        self.url = self.config.url or ""
         try:
             parts = urlsplit(self.url)
             fine = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and self.url.isprintable()
@@ -124,11 +199,6 @@ class Server:
             raise OptionError(f"--url: {self.url!r} is no address such as http://127.0.0.1:8080/v1.")
         if "@" in parts.netloc:
             raise OptionError("--url has a password in it; name an environment variable with --key-from instead.")
-        for name, least in (("jobs", 1), ("retries", 0), ("limit", 1)):
-            if getattr(self, name) < least:
-                raise OptionError(f"{name} must be at least {least}, not {getattr(self, name)}.")
-        if not 0 < self.timeout < float("inf"):
-            raise OptionError(f"--timeout: {self.timeout} seconds cannot be; give a positive number.")
         if self.way:
             check_choice("way to ask", self.way, WAYS)
 
@@ -165,13 +235,13 @@ class Server:
         client = httpx.AsyncClient(headers=headers, timeout=None, limits=httpx.Limits(max_connections=None))
         pending, running = iter(questions), set[Future[Outcome]]()
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
-            while not self.way and self.requests < self.limit:
+            while not self.way and self.requests < self.config.limit:
                 question = next(pending, None)
                 if question is None:
                     return
                 yield portal.call(self._find_way, client, question)
             while True:
-                free = self.jobs - len(running) if self.requests < self.limit else 0
+                free = self.config.jobs - len(running) if self.requests < self.config.limit else 0
                 more = islice(pending, free)
                 running |= {portal.start_task_soon(self._ask_one, client, one, self.way) for one in more}
                 if not running:
@@ -200,10 +270,10 @@ class Server:
         import anyio
 
         problem = ""
-        for attempt in range(self.retries + 1):
+        for attempt in range(self.config.retries + 1):
             pause = min(FIRST_WAIT * 2 ** (attempt - 1), MOST_WAIT) if attempt else 0.0
             await anyio.sleep(max(pause, self.resume_at - time.monotonic(), 0.0))
-            if self.requests >= self.limit:
+            if self.requests >= self.config.limit:
                 return question, None, ""
             self.requests += 1
             try:
@@ -221,11 +291,11 @@ class Server:
         instruction, more = WAYS[way]
         text = fill_prompt(self.prompt, {**question.fields, "answer": instruction})
         messages = [{"role": "user", "content": text}]
-        body = {"model": self.model, "messages": messages, "temperature": 0, "max_tokens": 300} | more
+        body = {"model": self.config.model, "messages": messages, "temperature": 0, "max_tokens": 300} | more
         address = f"{self.url.rstrip('/').removesuffix('/chat/completions')}/chat/completions"
         content = b""
         try:
-            with anyio.fail_after(self.timeout):
+            with anyio.fail_after(self.config.timeout):
                 async with client.stream("POST", address, json=body) as response:
                     if response.headers.get("Content-Encoding", "identity") != "identity":  # little may unpack to much
                         raise RequestError("the reply is packed, which was not requested")
@@ -234,7 +304,7 @@ class Server:
                         if len(content) > MOST_BYTES:
                             raise RequestError(f"a reply of more than {MOST_BYTES:,} bytes")
         except TimeoutError:
-            raise RequestError(f"no whole reply in {self.timeout:g} seconds") from None
+            raise RequestError(f"no whole reply in {self.config.timeout:g} seconds") from None
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             raise RequestError(self._clean(str(error) or type(error).__name__)) from None
         if response.is_success:
