@@ -66,7 +66,7 @@ def test_an_owner_s_decisions_come_in_as_one_s_own_if_wanted(scores, tmp_path, l
     lines = write_lines(tmp_path / "in.jsonl", line | {"kind": "owner", "name": "mallory", "key": "k"})
     assert import_judgements(session, lines, owner=True)[0] == 1
     assert [one.name for one in session.annotators()] == [OWNER]
-    assert session.votes()[:, 3].tolist() == [1]
+    assert [row["kind"] for row in session.store.rows("SELECT kind FROM vote")] == ["owner"]
 
 
 def test_a_history_brought_into_another_session_gives_the_same_labels(scores, tmp_path):

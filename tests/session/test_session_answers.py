@@ -13,19 +13,18 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 import actc
-from actc.data.answers import Annotations
 from actc.data.files import write_scored
 from actc.errors import ActcError, FileError, OptionError
 from actc.session import Judgement, Session
 from actc.session import terminal as terminal_module
-from actc.session.agreement import combine, krippendorff_alpha, measure_agreement, measure_reliability
+from actc.session.agreement import krippendorff_alpha, measure_agreement
 from actc.session.cards import link_of, make_card, plain
 from actc.session.cases import open_case
 from actc.session.export import next_tasks, write_history, write_label_studio, write_labels
 from actc.session.import_answers import read_judgements
 from actc.session.settings import Settings
 from actc.session.start import add_session_names, count_named, create_session, start_session
-from actc.session.status import history, people, progress
+from actc.session.status import agreement, history, people, progress
 from actc.session.terminal import judge_in_terminal
 from tests.conftest import make_pool, start_copy
 
@@ -47,37 +46,37 @@ def answer(session: Session, name: str, words: str) -> list[int]:
     return triples
 
 
-def votes(*lines: tuple[int, int, bool], final: tuple[int, ...] = ()) -> np.ndarray:
-    table = np.array(lines, dtype=np.int64).reshape(-1, 3)
-    return np.column_stack([table, np.isin(np.arange(len(table)), final)])
-
-
-def test_two_against_one_is_a_label_and_one_against_one_is_none():
-    found = combine(votes((7, 1, True), (7, 2, True), (7, 3, False), (5, 1, True), (5, 2, False)))
-    assert dict(zip(found.rows.tolist(), found.labels.tolist(), strict=True)) == {7: True}
-
-
-def test_the_owners_word_outweighs_any_number():
-    found = combine(votes((7, 1, True), (7, 2, True), (7, 3, True), (7, 9, False), final=(3,)))
-    assert found.labels.tolist() == [False]
-
-
-def test_labels_come_in_the_order_in_which_triples_were_first_judged():
-    found = combine(votes((9, 1, True), (3, 1, False), (7, 1, True), (3, 2, False)))
-    assert found.rows.tolist() == [9, 3, 7]
-
-
-def test_the_owners_decision_is_no_rating():
-    table = votes((7, 1, True), (7, 2, True), (7, 9, False), final=(2,))
-    found = measure_agreement(table)
-    assert (found.shared, list(found.pairs)) == (1, [(1, 2)])
+@pytest.mark.parametrize(
+    ("words", "labels"),
+    [
+        ({"ada": "tt", "bob": "tf", "cleo": "ff"}, [True, False]),  # two against one
+        ({"ada": "tt", "bob": "tf"}, [True]),  # one against one is no label
+        ({"ada": "ts", "bob": "ss"}, [True]),
+    ],
+)
+def test_the_label_of_a_triple_is_that_of_the_majority_in_the_order_of_the_first_answers(session, words, labels):
+    session.change({"overlap": 1.0})
+    triples = session.store.integers("SELECT triple FROM plan ORDER BY place LIMIT 2", 1)[::-1, 0].tolist()
+    lines = [
+        {"answer": {"t": "true", "f": "false", "s": "unsure"}[word], "name": name}
+        | dict(zip(Session.TRIPLE, session.read_pool().triple(triple), strict=True))
+        for name, said in words.items()
+        for triple, word in zip(triples, said, strict=True)
+    ]
+    (session.folder.parent / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    read_judgements(session, session.folder.parent / "a.jsonl")
+    assert session.annotations().labels.tolist() == labels
+    assert session.annotations().rows.tolist() == triples[: len(labels)]
+    session.settle(triples[0], "false", "k")  # the owner's answer outweighs any number, and is no rating
+    assert session.annotations().labels.tolist() == [False, *labels[1:]]
+    assert agreement(session)["shared"] == (2 if words["bob"] != "ss" else 0)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=40))
 def test_cohen_is_scikit_learns(pairs):
     first, second = np.array(pairs, dtype=float).T
-    told = [(row, who, said) for row, both in enumerate(pairs) for who, said in enumerate(both)]
-    mine = measure_agreement(votes(*told, (99, 0, True))).pairs[0, 1]
+    votes = [(row, who, said) for row, both in enumerate(pairs) for who, said in enumerate(both)]
+    mine = measure_agreement(np.array([*votes, (99, 0, 1)])).pairs[0, 1]
     if len(set(first) | set(second)) > 1:
         assert mine == pytest.approx(cohen_kappa_score(first, second))
     else:
@@ -103,11 +102,13 @@ def test_krippendorff_is_the_package_of_that_name_s(table):
         assert ours == pytest.approx(krippendorff.alpha(table.T, level_of_measurement="nominal"))
 
 
-def test_reliability_counts_only_what_both_judged():
-    rows, labels = np.array([1, 2, 3, 9]), np.array([True, True, False, True])
-    found = measure_reliability(rows, labels, Annotations([3, 2, 1, 4], [False, False, True, True]))
-    assert (found.compared, found.right) == (3, 2 / 3)
-    assert found.low < found.right < found.high
+def test_reliability_counts_only_what_both_judged(session):
+    for name, words in (("ada", "ttft"), ("bob", "ftft"), ("cleo", "f")):
+        answer(session, name, words)
+    lines = {line["name"]: line["reliability"] for line in people(session) if line["kind"] == "person"}
+    compared = {name: (line["compared"], line["right"]) for name, line in lines.items()}
+    assert compared == {"ada": (4, 0.75), "bob": (4, 0.75), "cleo": (0, None)}
+    assert lines["ada"]["low"] < 0.75 < lines["ada"]["high"]
 
 
 def test_labels_and_history_go_out_and_come_back(session, tmp_path):

@@ -63,7 +63,7 @@ def test_the_counts_are_those_of_a_recount_whatever_people_do(tmp_path_factory, 
     session = start_copy(folder / "session", folder / "scores.parquet", settings)
     people = {name: session.add_annotator(name) for name in ("ada", "bob")}
     for number, (name, word) in enumerate(story):
-        judged = session.votes()[:, 0]
+        judged = session.annotations().rows
         tasks = [] if name == "owner" else session.ask(people[name], 2)
         if name == "owner" and word != "undo" and len(judged):
             session.settle(int(judged[0]), word, f"k{number}")

@@ -1,41 +1,19 @@
-"""Several people's answers to one triple: the label that they become, and how far people, and judges, agree.
+"""How far people, and judges, agree.
 
-The label is that of the majority; the owner's answer overrules all others. A triple whose answers balance exactly has
-no label until somebody breaks the tie. Models of how often each person is right agree no more with experts
-(`benchmarks/real/people.csv`).
-
-Votes are an array of shape (V, 4), oldest first: the triple, the annotator, the label (1 or 0), and 1 where it is the
-owner's answer. Only triples that several people judged are evidence of agreement; of 50,000 answers of 200 people that
-is a small table with a few counts for each pair of people.
+Votes are an array of shape (V, 3): the triple, the annotator, the label (1 or 0). Only triples that several people
+judged are evidence of agreement; of 50,000 answers of 200 people that is a small table with a few counts for each pair
+of people.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from actc.data.answers import Annotations
-from actc.data.triples import BoolArray, FloatArray, IntArray
-
-
-def combine(votes: IntArray) -> Annotations:
-    """Return one label per triple, by majority, in the order in which triples were first judged."""
-    if not len(votes):
-        return Annotations()
-    triples, first, place = np.unique(votes[:, 0], return_index=True, return_inverse=True)
-    sides, final = 2 * votes[:, 2] - 1, votes[:, 3] == 1
-    balance = np.bincount(place, sides, minlength=len(triples))
-    balance[place[final]] = np.inf * sides[final]
-    order = np.argsort(first)
-    order = order[balance[order] != 0]
-    return Annotations(triples[order], balance[order] > 0)
-
-
-def shared_votes(votes: IntArray) -> IntArray:
-    """Return the votes on triples that have several."""
-    place, counts = np.unique(votes[:, 0], return_inverse=True, return_counts=True)[1:]
-    return votes[counts[place] > 1]
+from actc.data.triples import FloatArray, IntArray
 
 
 def cohen_kappa(both: FloatArray, first: FloatArray, second: FloatArray, together: FloatArray) -> FloatArray:
@@ -54,7 +32,7 @@ def cohen_kappa(both: FloatArray, first: FloatArray, second: FloatArray, togethe
         return np.where(expected == 1, np.nan, (observed - expected) / (1 - expected))
 
 
-def krippendorff_alpha(counts: FloatArray, true: FloatArray) -> float:
+def krippendorff_alpha(counts: NDArray[Any], true: NDArray[Any]) -> float:
     """Return Krippendorff's alpha for two categories; NaN where it is not defined.
 
     Parameters
@@ -90,14 +68,14 @@ class Agreement:
 
 
 def measure_agreement(votes: IntArray) -> Agreement:
-    """Compare every annotator with every other; the owner's answers are no ratings."""
-    votes = shared_votes(votes[votes[:, 3] == 0])
-    if not len(votes):
+    """Compare every annotator with every other."""
+    place, counts = np.unique(votes[:, 0], return_inverse=True, return_counts=True)[1:]
+    shared = counts[place] > 1
+    if not shared.any():
         return Agreement(0, float("nan"), {})
-    place = np.unique(votes[:, 0], return_inverse=True)[1]
-    counts = np.bincount(place).astype(np.float64)
-    true = np.bincount(place, votes[:, 2].astype(np.float64)).astype(np.float64)
-    return Agreement(len(counts), krippendorff_alpha(counts, true), _compare_pairs(votes, place))
+    votes, place = votes[shared], np.unique(place[shared], return_inverse=True)[1]
+    true = np.bincount(place, votes[:, 2])
+    return Agreement(len(true), krippendorff_alpha(np.bincount(place), true), _compare_pairs(votes, place))
 
 
 def _compare_pairs(votes: IntArray, place: IntArray) -> dict[tuple[int, int], float]:
@@ -136,14 +114,10 @@ class Reliability:
     low: float = float("nan")
     high: float = float("nan")
 
+    @classmethod
+    def of(cls, compared: int, equal: int) -> Reliability:
+        """Return the share of equal answers among those that are compared."""
+        from scipy.special import betaincinv  # not scipy.stats, which takes a second to load
 
-def measure_reliability(rows: IntArray, labels: BoolArray, people: Annotations) -> Reliability:
-    """Compare somebody's labels of some rows with the labels that people gave to the same rows."""
-    from scipy.special import betaincinv  # not scipy.stats, which takes a second to load
-
-    _, mine, theirs = np.intersect1d(rows, people.rows, assume_unique=True, return_indices=True)
-    if not len(mine):
-        return Reliability()
-    right = int((labels[mine] == people.labels[theirs]).sum())
-    low, high = betaincinv(right + 1, len(mine) - right + 1, [0.05, 0.95])
-    return Reliability(len(mine), right / len(mine), float(low), float(high))
+        low, high = betaincinv(equal + 1, compared - equal + 1, [0.05, 0.95])
+        return cls(compared, equal / compared, float(low), float(high)) if compared else cls()

@@ -35,7 +35,7 @@ from actc.decide.pick import pick_next
 from actc.decide.report import PageContext, Report, make_report, write_page
 from actc.errors import ActcError, FileError, OptionError, SessionError
 from actc.methods.named import find_method, imported_name
-from actc.session.agreement import Reliability, measure_reliability
+from actc.session.agreement import Reliability
 from actc.session.cards import plain, sentence
 from actc.session.cases import Opened, open_case, words_of
 from actc.session.lease_queue import Task
@@ -229,9 +229,12 @@ def name_things(session: Session | None, commands: tuple[str, ...]) -> PageConte
 
 def measure_judges(pool: ScoredTriples, people: Annotations, judged: Answers) -> dict[str, Reliability]:
     """Return how often each judge agrees with people about a pool, by its name."""
-    rows = pool.rows_of(judged.triples)
-    of = {name: (judged.who == name) & (rows >= 0) for name in sorted(set(judged.who))}
-    return {name: measure_reliability(rows[mine], judged.labels[mine], people) for name, mine in of.items()}
+    labels = np.full(len(pool) + 1, -1)  # the last is of what is not in the pool
+    labels[people.rows] = people.labels
+    of_people = labels[pool.rows_of(judged.triples)]
+    equal, both = of_people == judged.labels, of_people >= 0
+    names = {name: judged.who == name for name in sorted(set(judged.who))}
+    return {name: Reliability.of(int(both[mine].sum()), int(equal[mine].sum())) for name, mine in names.items()}
 
 
 def compare_judges(case: Case) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from actc.data.text_files import in_json
 from actc.errors import FileError, SessionError
-from actc.session.agreement import combine, measure_agreement, measure_reliability, shared_votes
+from actc.session.agreement import Agreement, Reliability, measure_agreement
 from actc.session.cards import make_cards, sentence
 from actc.session.cases import parts_of, words_of
 from actc.session.lease_queue import Annotator, lease_clock, leased_at
@@ -59,7 +59,7 @@ def write_count(counts: dict[str, Any]) -> str:
 def describe_session(session: Session) -> list[str]:
     """Return sentences: progress, how far people agree, and why nothing is planned where that is so."""
     lines = [f"{write_count(progress(session))}."]
-    measured = measure_agreement(session.votes())
+    measured = _measure_agreement(session)
     if measured.shared:
         alpha = "–" if math.isnan(measured.krippendorff) else f"{measured.krippendorff:.2f}"
         lines += [f"Agreement on {measured.shared:,} shared triples: Krippendorff's alpha {alpha}.", AS_JUDGED]
@@ -178,22 +178,14 @@ def write_advice(refit: dict[str, Any] | None, labels: int, budget: int) -> str:
 
 
 def people(session: Session, annotators: Sequence[Annotator] | None = None) -> list[dict[str, Any]]:
-    """Return what each annotator did: counts, speed, and how often they agree with the others."""
-    shared = shared_votes(session.votes())
-    # ``hasty``: the most answers in a row that took less than a second; nobody reads a card so fast for long.
+    """Return what each annotator did: counts, speed, and how often they agree with the majority of the others."""
     work = {row["annotator"]: {name: row[name] for name in NO_WORK} for row in session.store.rows(_WORK)}
+    compared = {annotator: counts for annotator, *counts in session.store.rows(_COMPARED)}
     lines = []
-    for annotator in annotators or session.annotators():
-        line: dict[str, Any] = {
-            "name": annotator.name,
-            "kind": annotator.kind,
-            "void": annotator.link < 0,
-            **work.get(annotator.id, NO_WORK),
-        }
-        if annotator.kind == "person":
-            mine = shared[:, 1] == annotator.id
-            own, others = combine(shared[mine]), combine(shared[~mine])
-            line["reliability"] = in_json(vars(measure_reliability(own.rows, own.labels, others)), words=False)
+    for one in annotators or session.annotators():
+        line: dict[str, Any] = {"name": one.name, "kind": one.kind, "void": one.link < 0, **work.get(one.id, NO_WORK)}
+        if one.kind == "person":
+            line["reliability"] = in_json(vars(Reliability.of(*compared.get(one.id, (0, 0)))), words=False)
         lines.append(line)
     return lines
 
@@ -219,12 +211,24 @@ _WORK = f"""
         avg(seconds) FILTER (WHERE place IN ((timed + 1) / 2, (timed + 2) / 2)) AS seconds, max(at) AS last
     FROM placed JOIN haste USING (annotator) GROUP BY annotator
 """
+_COMPARED = (
+    "SELECT annotator, count(*), sum((balance - weight > 0) = label) FROM vote "
+    "JOIN (SELECT triple, sum(weight) AS balance FROM vote GROUP BY triple) USING (triple) "
+    "WHERE kind = 'person' AND balance != weight GROUP BY annotator"
+)
+# ``hasty``: the most answers in a row that took less than a second; nobody reads a card so fast for long.
 NO_WORK = {"hasty": 0, "judged": 0, "true": 0, "false": 0, "unsure": 0, "seconds": None, "last": None}
+
+
+def _measure_agreement(session: Session) -> Agreement:
+    return measure_agreement(
+        session.store.integers("SELECT triple, annotator, label FROM vote WHERE kind = 'person'", columns=3)
+    )
 
 
 def agreement(session: Session) -> dict[str, Any]:
     """Return agreement among people, by name, and that of the first pairs of them."""
-    measured = measure_agreement(session.votes())
+    measured = _measure_agreement(session)
     name = {annotator.id: annotator.name for annotator in session.annotators()}
     pairs = [
         {"first": name[a], "second": name[b], "cohen": kappa}

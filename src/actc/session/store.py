@@ -28,7 +28,7 @@ T = TypeVar("T")
 MOST_AT_ONCE = 4096
 """Rows that are Python's numbers while they become an array: memory once used for many is not given back."""
 FILE = "session.sqlite"
-VERSION = 18
+VERSION = 19
 # What ``actc.session.lease_queue.Task`` has of a triple that is planned or was given out.
 PLANNED = """
         head TEXT NOT NULL,
@@ -142,6 +142,12 @@ SCHEMA = f"""
     CREATE TABLE text (                  -- texts of a candidate: its row in the pool, and the text
         kind TEXT NOT NULL, triple INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (kind, triple)
     );
+
+    CREATE VIEW vote AS                  -- a standing answer that is a label; the owner's outweighs all others
+        SELECT answer.triple, answer.annotator, name, kind, judgement, at, label,
+            (2 * label - 1) * CASE kind WHEN 'owner' THEN 1000000 ELSE 1 END AS weight
+        FROM answer JOIN annotator ON annotator.id = answer.annotator JOIN judgement ON judgement.id = judgement
+        WHERE label IS NOT NULL;
 
     CREATE TRIGGER judgement_is_not_changed BEFORE UPDATE ON judgement
         BEGIN SELECT raise(ABORT, 'a judgement is never changed'); END;
