@@ -69,9 +69,10 @@ def test_the_planner_imports_nothing_from_the_working_folder(home):
     start_copy(home / "s", home / "scores.tsv", Settings(budget=20)).close()
     for name in ("json.py", "numpy.py", "fastapi.py", "sqlite3.py"):
         (home / name).write_text(EVIL)
-    from actc.session.plan import planner_command
+    from actc.session import Session
+    from actc.session.processes import command_of
 
-    process = subprocess.Popen(planner_command(home / "s"), stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=home)
+    process = subprocess.Popen(command_of(Session(home / "s")), stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=home)
     with pytest.raises(subprocess.TimeoutExpired):  # it runs until its input closes
         process.wait(2)
     assert process.communicate(timeout=120)[1] == b""

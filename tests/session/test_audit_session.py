@@ -10,7 +10,7 @@ from actc.data.files import read_scored, write_scored
 from actc.decide.audit import MIN_ANSWERS, assess
 from actc.errors import OptionError
 from actc.session import Judgement, Session
-from actc.session.audit import AuditPlanner, assess_session, open_audit, start_audit
+from actc.session.audit import AuditPlanner, judged_draws, open_audit, start_audit
 from actc.session.cases import open_case
 from actc.session.export import write_accepted
 from actc.session.settings import Settings
@@ -41,6 +41,10 @@ def judge(audit: Session, count: int, said: str = "true") -> list[int]:
         audit.record(ada, [Judgement(said, tasks[0].triple, f"k{len(asked)}{said}")])
         planner.step()
     return asked
+
+
+def assess_session(session):
+    return assess(session.read_pool(), judged_draws(session), session.settings.stopping_rule)
 
 
 def test_what_is_asked_is_drawn_from_what_is_accepted(judged, tmp_path):

@@ -91,8 +91,9 @@ def test_a_program_that_says_nothing_and_does_not_listen_is_ended(session, tmp_p
 def test_a_question_that_cannot_be_made_ends_the_run_with_its_error(session, tmp_path):
     with closing(sqlite3.connect(session.folder / "session.sqlite")) as names, names:
         names.execute("DROP TABLE known")
-    with pytest.raises(FileError, match=r"session\.sqlite:"):
+    with pytest.raises(sqlite3.DatabaseError) as error:
         judge_triples(session, program=command(tmp_path), which="all")
+    assert error.value.__notes__ == [str(session.store.path)]
 
 
 def test_an_answer_is_stored_once_and_the_first_one_stays(session):

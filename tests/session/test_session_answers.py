@@ -17,14 +17,13 @@ from actc.data.files import write_scored
 from actc.errors import ActcError, FileError, OptionError
 from actc.session import Judgement, Session
 from actc.session import terminal as terminal_module
-from actc.session.agreement import krippendorff_alpha, measure_agreement
 from actc.session.cards import link_of, make_card, plain
 from actc.session.cases import open_case
 from actc.session.export import next_tasks, write_history, write_label_studio, write_labels
 from actc.session.import_answers import read_judgements
 from actc.session.settings import Settings
 from actc.session.start import add_session_names, count_named, create_session, start_session
-from actc.session.status import agreement, history, people, progress
+from actc.session.status import agreement, history, krippendorff_alpha, measure_agreement, people, progress
 from actc.session.terminal import judge_in_terminal
 from tests.conftest import make_pool, start_copy
 

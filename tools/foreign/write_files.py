@@ -12,10 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from actc import export_session, start_session
+from actc import ScoredTriples, export_session, import_judgements, start_session
 from actc.bench.sample import load_sample
 from actc.data.files import write_scored
-from actc.session.agreement import combine
 
 ROOT = Path(__file__).parent.parent.parent
 RATES = ((0.95, 0.1), (0.9, 0.1), (0.97, 0.6), (0.8, 0.3), (0.85, 0.2))
@@ -37,7 +36,22 @@ def write_votes(folder: Path) -> None:
     truth = rng.random(2000) < 0.4
     triples, people = (grid.ravel() for grid in np.meshgrid(np.arange(2000), np.arange(5), indexing="ij"))
     labels = rng.random(len(triples)) < np.array(RATES)[people, np.where(truth[triples], 0, 1)]
-    found = combine(np.column_stack([triples, people, labels, np.zeros_like(triples)]))
+    pool = ScoredTriples.from_columns([f"h{i}" for i in range(2000)], ["r"] * 2000, ["t"] * 2000, rng.random(2000))
+    write_scored(folder / "voted.tsv", pool)
+    lines = [
+        {
+            "head": f"h{triple}",
+            "relation": "r",
+            "tail": "t",
+            "name": f"p{person}",
+            "answer": "true" if label else "false",
+        }
+        for triple, person, label in zip(triples.tolist(), people.tolist(), labels.tolist(), strict=True)
+    ]
+    (folder / "voted.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    session = start_session(folder / "voted", folder / "voted.tsv")
+    import_judgements(session, folder / "voted.jsonl")
+    found = session.annotations()
     told = {"triples": triples, "people": people, "labels": labels, "rows": found.rows, "found": found.labels}
     columns = {name: column.tolist() for name, column in told.items()}
     (folder / "votes.json").write_text(json.dumps(columns), encoding="utf-8")

@@ -152,7 +152,7 @@ def annotate_command(
 
 
 def _judge_here(session: Session, name: str) -> None:
-    from actc.session.plan import planning
+    from actc.session.processes import planning
     from actc.session.terminal import judge_in_terminal
 
     read_key = click.getchar if sys.stdin.isatty() else lambda: sys.stdin.read(1)

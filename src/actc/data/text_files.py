@@ -12,6 +12,7 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,8 @@ def in_json(value: Any, words: bool = True) -> Any:
 
     Without words, it becomes None.
     """
+    if is_dataclass(value):
+        value = vars(value)
     if isinstance(value, dict):
         return {key: in_json(inner, words) for key, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -43,11 +43,6 @@ def judged_draws(session: Session) -> Annotations:
     return Annotations(np.append(labels.rows, unsure), np.append(labels.labels, np.zeros(len(unsure), dtype=np.bool_)))
 
 
-def assess_session(session: Session) -> Audit:
-    """Return what the answers to an audit show of the whole accepted set."""
-    return assess(session.read_pool(), judged_draws(session), session.settings.stopping_rule)
-
-
 class AuditPlanner:
     """Computes, answer by answer, what an audit shows, and draws what is asked next.
 
@@ -63,17 +58,16 @@ class AuditPlanner:
         self.seen = -1
 
     def step(self) -> bool:
-        """Assess the answers, if there are new ones; return whether there were."""
+        """Assess the answers, if there are new ones, and draw more; return whether there were."""
         last = int(self.session.store.value(LAST_JUDGEMENT))
-        if last == self.seen:
-            self._draw()  # somebody may have taken what was drawn without an answer yet
-            return False
-        content = json.dumps(self._describe())
-        with self.session.store.transaction() as connection:
-            connection.execute(INSERT_REFIT, (time.time(), last, content))
-        self.seen = last
-        self._draw()
-        return True
+        new = last != self.seen
+        if new:
+            content = json.dumps(self._describe())
+            with self.session.store.transaction() as connection:
+                connection.execute(INSERT_REFIT, (time.time(), last, content))
+            self.seen = last
+        self._draw()  # somebody may have taken what was drawn without an answer yet
+        return new
 
     def _draw(self) -> None:
         """Put draws behind those that wait, as far as the budget goes."""
@@ -89,13 +83,11 @@ class AuditPlanner:
         random = np.random.default_rng([settings.seed, len(drawn)])
         chosen = draw_next(self.accepted, answers, count, random, settings.stopping_rule, drawn, self.strata)
         why = f"Drawn at random from what is {words_of(settings).accepted}."
+        tasks = [task_of(self.accepted, row, why, "check", "accepted") for row in chosen.tolist()]
         with session.store.transaction() as connection:
             connection.executemany(
                 f"INSERT OR IGNORE INTO plan (place, {TASK}) VALUES (?, {PLACES})",
-                [
-                    (place, *task_of(self.accepted, row, why, "check", "accepted").as_row())
-                    for place, row in enumerate(chosen.tolist(), start=len(drawn))
-                ],
+                [(place, *task.as_row()) for place, task in enumerate(tasks, start=len(drawn))],
             )
 
     def _describe(self) -> dict[str, Any]:
@@ -204,7 +196,13 @@ def audit_accepted(
         raise OptionError("Give --out to draw triples to judge, or --labels to read judged ones.")
     if config.among is not None:
         raise OptionError(f"--among: {accepted} is not a session; give one, or audit {config.among} itself.")
-    triples, answers = _read_audited(accepted, labels)
+    triples = accepted if isinstance(accepted, ScoredTriples) else read_scored(accepted)[0]
+    answers = Annotations()
+    if labels is not None:
+        given = labels if isinstance(labels, Answers) else Answers.read(labels)
+        for note in given.describe_use(triples, source="answers" if given is labels else str(labels)):
+            LOG.warning(note)
+        answers = given.on(triples)
     audit = assess(triples, answers, config.rule)
     if out is not None:
         random = np.random.default_rng([config.seed, len(answers)])
@@ -212,13 +210,3 @@ def audit_accepted(
         write_scored(out, triples.take(rows))
         audit = replace(audit, drawn=len(rows))
     return audit
-
-
-def _read_audited(accepted: Any, labels: Any) -> tuple[ScoredTriples, Annotations]:
-    triples = accepted if isinstance(accepted, ScoredTriples) else read_scored(accepted)[0]
-    if labels is None:
-        return triples, Annotations()
-    answers = labels if isinstance(labels, Answers) else Answers.read(labels)
-    for note in answers.describe_use(triples, source="answers" if answers is labels else str(labels)):
-        LOG.warning(note)
-    return triples, answers.on(triples)

@@ -1,17 +1,10 @@
-"""What a session leads to, as files: labels, history, thresholds, accepted triples, tasks for Label Studio, a report.
-
-As a program (``python -m actc.session.export SESSION NAME OUT``) it makes one file for the owner's page and ends: what
-needs the whole pool in memory runs in a process of its own, and the server stays as small as it was.
-"""
+"""What a session leads to, as files: labels, history, thresholds, accepted triples, Label Studio's tasks, a report."""
 
 from __future__ import annotations
 
 import json
 import os
-import secrets
 import shlex
-import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import replace
@@ -33,16 +26,14 @@ from actc.decide.decision_table import DECISIONS, write_decisions
 from actc.decide.estimate import MISSING_FACTS, WRONG_FACTS, Goal
 from actc.decide.pick import pick_next
 from actc.decide.report import PageContext, Report, make_report, write_page
-from actc.errors import ActcError, FileError, OptionError, SessionError
-from actc.methods.named import find_method, imported_name
-from actc.session.agreement import Reliability
+from actc.errors import FileError, OptionError
 from actc.session.cards import plain, sentence
 from actc.session.cases import Opened, open_case, words_of
 from actc.session.lease_queue import Task
 from actc.session.plan import task_of
 from actc.session.session import Session, open_session
 from actc.session.settings import ExportFiles, as_target
-from actc.session.status import describe_session, history
+from actc.session.status import Reliability, describe_session, history
 
 QUANTITIES = ("accuracy", "precision", "recall")
 SURELY = 1.645  # standard deviations from 0 that a weight must be to count as one: a 90% interval
@@ -50,8 +41,6 @@ NO_CHECKS = (
     "No answer of people's has a known inclusion probability, so nothing checks the judges; sessions ask such "
     "questions by themselves."
 )
-MOST_SECONDS = 600.0
-"""How long a file may take; a report on a million candidates takes a small part of it."""
 
 
 def write_labels(session: Session, path: Path) -> int:
@@ -192,7 +181,7 @@ def write_report(
             report = replace(report, judges=tuple(describe_judges(judges, report.goal)))
         write_page(report, Path(out), name_things(session, _next_commands(source, opened)))
         if json_out is not None:
-            more = {} if judges is None else {"judges": in_json(_without_classes(judges), words=False)}
+            more = {} if judges is None else {"judges": in_json(judges, words=False)}
             write_json(json_out, report.to_dict() | more)
         return report
 
@@ -264,14 +253,6 @@ def compare_judges(case: Case) -> dict[str, Any] | None:
     }
 
 
-def _without_classes(comparison: dict[str, Any]) -> dict[str, Any]:
-    shares = {
-        part: {name: None if share is None else vars(share) for name, share in comparison[part].items()}
-        for part in ("with", "without")
-    }
-    return comparison | shares
-
-
 def describe_judges(comparison: dict[str, Any], words: Goal = MISSING_FACTS) -> list[str]:
     """Return a comparison of :func:`compare_judges` as sentences, most important first."""
     lines = []
@@ -289,43 +270,3 @@ def describe_judges(comparison: dict[str, Any], words: Goal = MISSING_FACTS) -> 
             without = "" if other is None else f"; without them: {other}"
             lines.append(f"{words.quantities[name][0]} with judges: {one}{without}.")
     return lines if comparison["checks"] else [*lines, NO_CHECKS]
-
-
-def make_file(session: Session, name: str) -> bytes:
-    """Return the content of a file that the owner's page offers, as it is now."""
-    # Beside the session: paths in a file are relative to it, so it is right wherever it lies beside the session.
-    out = session.folder.absolute().parent / f".{session.folder.name}-{secrets.token_hex(4)}-{name}"
-    try:
-        if name in ("labels.tsv", "history.jsonl"):  # these need no pool
-            _write_file(session, name, out)
-        else:
-            own = imported_name(session.settings.method)
-            command = [sys.executable, "-P", "-m", "actc.session.export", str(session.folder), name, str(out), *own]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
-            if done.returncode:
-                raise SessionError((done.stderr.strip().splitlines() or ["It could not be made."])[-1])
-        return out.read_bytes()
-    finally:
-        out.unlink(missing_ok=True)
-
-
-def _write_file(session: str | Session, name: str, out: Path) -> None:
-    """Write labels.tsv, history.jsonl, thresholds.json, accepted.tsv or report.html."""
-    if name == "report.html":
-        write_report(session, out)
-    else:
-        export_session(session, **{name.partition(".")[0]: out})
-
-
-def main(folder: str, name: str, out: str, method: str | None = None) -> None:
-    """Make one file; an error is one sentence on standard error."""
-    if method is not None:
-        find_method(method)
-    try:
-        _write_file(folder, name, Path(out))
-    except ActcError as error:
-        sys.exit(str(error))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

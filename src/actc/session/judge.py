@@ -18,7 +18,6 @@ from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import IntArray
 from actc.decide.case import Case
 from actc.errors import OptionError, check_choice
-from actc.session.agreement import Reliability
 from actc.session.cards import make_card, plain
 from actc.session.cases import session_case
 from actc.session.export import measure_judges
@@ -37,6 +36,7 @@ from actc.session.questions import (
 )
 from actc.session.session import MOST_NAME, Session, open_session, tidy_name
 from actc.session.settings import JudgeConfig
+from actc.session.status import Reliability
 from actc.session.store import Store
 
 

@@ -91,16 +91,19 @@ def _read_json(path: Path, language: str) -> Iterator[Row]:
     """Read one object, or one entity a line; Wikidata's dump is such lines between brackets, with commas after them."""
     with open_text(path) as lines:
         first = next((line for line in lines if line.strip(" \r\n[")), "")
-    if _read_entity(first) is not None:
-        with open_text(path) as lines:
-            for number, line in enumerate(lines, start=1):
-                if not line.strip(" \r\n[],"):
-                    continue
-                entity = _read_entity(line)
-                if entity is None:
-                    raise FileError(f"{path}, line {number}: this is no JSON object with an id.")
-                yield {"id": entity["id"]} | _read_fields(entity, language)
+    if _read_entity(first) is None:
+        yield from _read_object(path, language)
         return
+    with open_text(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            entity = _read_entity(line)
+            if entity is not None:
+                yield {"id": entity["id"]} | _read_fields(entity, language)
+            elif line.strip(" \r\n[],"):
+                raise FileError(f"{path}, line {number}: this is no JSON object with an id.")
+
+
+def _read_object(path: Path, language: str) -> Iterator[Row]:
     try:
         with open_text(path) as lines:
             content = json.load(lines)
@@ -176,17 +179,15 @@ def _read_table(path: Path) -> Iterator[Row]:
         return
     with open_text(path) as lines:
         line = next(lines, "").rstrip("\r\n")
-        delimiter = find_comma(line, 2) if ".csv" in path.suffixes else "\t"
-        header = split_line(line, delimiter)
+        comma = find_comma(line, 2) if ".csv" in path.suffixes else "\t"
+        header = split_line(line, comma)
         columns = list(_rename((name.strip().lower(), name) for name in header))
         if "id" not in columns:
-            raise FileError(f"{path}, line 1: a column 'id' is needed (found: {', '.join(header)}).")
-        split = (one.rstrip("\r\n").split(delimiter) for one in lines if one.strip())
-        for number, cells in enumerate(csv.reader(lines, delimiter=delimiter) if delimiter in COMMAS else split, 2):
+            raise FileError(f"{path}, line 1: a column 'id' is needed (the columns are: {', '.join(header)}).")
+        split = (one.rstrip("\r\n").split(comma) for one in lines if one.strip())
+        for number, cells in enumerate(csv.reader(lines, delimiter=comma) if comma in COMMAS else split, start=2):
             if len(cells) > len(columns):
-                raise FileError(
-                    f"{path}, line {number}: {len(cells)} columns were found where the header has {len(columns)}."
-                )
+                raise FileError(f"{path}, line {number}: it has {len(cells)} columns, the header {len(columns)}.")
             yield dict(zip(columns, cells, strict=False))
 
 

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from actc.errors import OptionError
 from actc.session import Annotator, Session
-from actc.session.export import make_file
+from actc.session.processes import make_file
 from actc.session.status import agreement, all_relations, count_reviews, list_reviews, people, progress, show_review
 from actc.web.access import LARGEST, OWNER_PAGE, Strict, Who, checking
 from actc.web.judge import REFUSED, JudgementBody, Open, Pages, pages_of, send_json, to_bytes

@@ -15,7 +15,7 @@ from typing import Any
 
 from actc.errors import OptionError, needing
 from actc.session import OWNER, Session
-from actc.session.plan import planning
+from actc.session.processes import planning
 
 MOST_CONNECTIONS = 800
 """Above so many at a time, requests are refused (503): a process may often have no more than 1,024 files open."""

@@ -23,7 +23,7 @@ from actc.data.pages import render
 from actc.data.text_files import bytes_told
 from actc.errors import OptionError
 from actc.session.audit import open_audit
-from actc.session.export import make_file
+from actc.session.processes import make_file
 from actc.web.access import Strict, checking, welcome
 from actc.web.gate import REPORT_POLICY, Gate
 from actc.web.owner import PersonBody

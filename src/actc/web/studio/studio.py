@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from actc.data.text_files import ordinary
 from actc.errors import ActcError, FileError
 from actc.session import OWNER, Session
-from actc.session.plan import planning
+from actc.session.processes import planning
 from actc.session.status import progress
 from actc.web.access import ALONE, KINDS, Links, token_in
 from actc.web.server import create_app
