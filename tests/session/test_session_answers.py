@@ -19,11 +19,11 @@ from actc.session import Judgement, Session
 from actc.session import terminal as terminal_module
 from actc.session.cards import link_of, make_card, plain
 from actc.session.cases import open_case
-from actc.session.export import next_tasks, write_history, write_label_studio, write_labels
+from actc.session.export import write_history, write_label_studio, write_labels
 from actc.session.import_answers import read_judgements
 from actc.session.settings import Settings
 from actc.session.start import add_session_names, count_named, create_session, start_session
-from actc.session.status import agreement, history, krippendorff_alpha, measure_agreement, people, progress
+from actc.session.status import agreement, history, people, progress
 from actc.session.terminal import judge_in_terminal
 from tests.conftest import make_pool, start_copy
 
@@ -71,34 +71,47 @@ def test_the_label_of_a_triple_is_that_of_the_majority_in_the_order_of_the_first
     assert agreement(session)["shared"] == (2 if words["bob"] != "ss" else 0)
 
 
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=40))
-def test_cohen_is_scikit_learns(pairs):
-    first, second = np.array(pairs, dtype=float).T
-    votes = [(row, who, said) for row, both in enumerate(pairs) for who, said in enumerate(both)]
-    mine = measure_agreement(np.array([*votes, (99, 0, 1)])).pairs[0, 1]
-    if len(set(first) | set(second)) > 1:
-        assert mine == pytest.approx(cohen_kappa_score(first, second))
-    else:
-        assert np.isnan(mine)
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory):
+    """Return a function that puts ratings (people beside each other, NaN for none) into a session and measures them."""
+    folder = tmp_path_factory.mktemp("rated")
+    write_scored(folder / "scores.parquet", make_pool(120, 3)[0])
+    session = start_copy(folder / "session", folder / "scores.parquet", Settings())
+    answer(session, "0", "t")
+    ids = [session.add_annotator(str(number)).id for number in range(3)]
+
+    def measure(table):
+        with session.store.transaction() as connection:
+            connection.execute("DELETE FROM answer")
+            rows = [
+                (triple, ids[who], int(table[triple, who]), 1) for triple, who in np.argwhere(~np.isnan(table)).tolist()
+            ]
+            connection.executemany("INSERT INTO answer VALUES (?, ?, ?, ?)", rows)
+        return agreement(session)
+
+    return measure
 
 
 ratings = st.lists(st.lists(st.sampled_from([0.0, 1.0, np.nan]), min_size=3, max_size=3), min_size=2, max_size=30)
 
 
-def count_ratings(table):
-    """Return how many rated each triple that at least two rated, and how many of them called it true."""
-    counts, true = (~np.isnan(table)).sum(axis=1), np.nansum(table, axis=1)
-    return counts[counts > 1].astype(float), true[counts > 1]
-
-
 @given(ratings.map(np.array))
-def test_krippendorff_is_the_package_of_that_name_s(table):
-    counts, true = count_ratings(table)
-    ours = krippendorff_alpha(counts, true)
-    if true.sum() in (0, counts.sum()):
-        assert np.isnan(ours)
+def test_krippendorff_and_cohen_are_those_of_other_packages(rated, table):
+    ours = rated(table)
+    shared = table[(~np.isnan(table)).sum(axis=1) > 1]
+    assert ours["shared"] == len(shared)
+    if len(np.unique(shared[~np.isnan(shared)])) < 2:
+        assert ours["krippendorff"] is None
     else:
-        assert ours == pytest.approx(krippendorff.alpha(table.T, level_of_measurement="nominal"))
+        alpha = krippendorff.alpha(table.T, level_of_measurement="nominal")
+        assert ours["krippendorff"] == pytest.approx(alpha, abs=1e-12)
+    for pair in ours["pairs"]:
+        both = table[:, [int(pair["first"]), int(pair["second"])]]
+        both = both[~np.isnan(both).any(axis=1)]
+        if len(np.unique(both)) < 2:
+            assert pair["cohen"] is None
+        else:
+            assert pair["cohen"] == pytest.approx(cohen_kappa_score(*both.T), abs=1e-12)
 
 
 def test_reliability_counts_only_what_both_judged(session):
@@ -163,7 +176,7 @@ def test_a_key_that_was_used_for_another_answer_is_refused_and_nothing_of_the_fi
 
 
 def test_label_studio_gets_tasks_and_gives_answers(session, tmp_path):
-    write_label_studio(session, tmp_path / "tasks.json", next_tasks(session, open_case(session).case, 5))
+    write_label_studio(session, open_case(session).case, tmp_path / "tasks.json", 5)
     tasks = json.loads((tmp_path / "tasks.json").read_text())
     assert len(tasks) == 5
     for number, task in enumerate(tasks):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Sequence
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -29,8 +28,6 @@ from actc.decide.report import PageContext, Report, make_report, write_page
 from actc.errors import FileError, OptionError
 from actc.session.cards import plain, sentence
 from actc.session.cases import Opened, open_case, words_of
-from actc.session.lease_queue import Task
-from actc.session.plan import task_of
 from actc.session.session import Session, open_session
 from actc.session.settings import ExportFiles, as_target
 from actc.session.status import Reliability, describe_session, history
@@ -69,14 +66,15 @@ def write_history(session: Session, path: Path) -> int:
     return len(lines)
 
 
-def write_label_studio(session: Session, path: Path, tasks: Sequence[Task]) -> int:
-    """Write triples to judge as Label Studio's tasks; return how many."""
+def write_label_studio(session: Session, case: Case, path: Path, count: int) -> int:
+    """Write the triples that would be asked next as Label Studio's tasks; return how many."""
+    picks = pick_next(case.plain, count, np.random.default_rng([session.settings.seed, len(case.annotations)]))
     content = []
-    for task in tasks:
-        parts = {name: getattr(task, name) for name in Session.TRIPLE}
+    for row in picks.rows.tolist():
+        parts = dict(zip(Session.TRIPLE, case.pool.triple(row), strict=True))
         named = {name: session.names.of(identifier) for name, identifier in parts.items()}
         described = {f"{name}_description": one.description for name, one in named.items()}
-        content.append({"data": {"triple": task.triple, "text": plain(sentence(**named)), **parts, **described}})
+        content.append({"data": {"triple": row, "text": plain(sentence(**named)), **parts, **described}})
     write_text(path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
     return len(content)
 
@@ -103,12 +101,6 @@ def write_session_decisions(session: Session, case: Case, path: Path) -> None:
         columns["removed"] = columns.pop("accepted")
         columns.pop("without_guarantee", None)
     write_decisions(path, columns, None if case.target is None else case.target.precision)
-
-
-def next_tasks(session: Session, case: Case, count: int) -> list[Task]:
-    """Return the triples that would be asked next."""
-    picks = pick_next(case.plain, count, np.random.default_rng([session.settings.seed, len(case.annotations)]))
-    return [task_of(case.pool, row, "The next to be asked.") for row in picks.rows.tolist()]
 
 
 @documented(options_of(ExportFiles))
@@ -147,8 +139,7 @@ def export_session(session: str | Path | Session, **files: Any) -> list[tuple[in
             if "accepted" in paths:
                 counts["accepted"] = write_accepted(case, beside["accepted"])
             if "label_studio" in paths:
-                tasks = next_tasks(session, case, export.count)
-                counts["label_studio"] = write_label_studio(session, beside["label_studio"], tasks)
+                counts["label_studio"] = write_label_studio(session, case, beside["label_studio"], export.count)
         accepted = words_of(session.settings).accepted_facts
     things = {"history": "judgements", "accepted": accepted, "label_studio": "tasks"}
     return [(count, things.get(name, name), paths[name]) for name, count in counts.items()]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from actc.data.text_files import in_json
-from actc.data.triples import FloatArray, IntArray
 from actc.errors import FileError, SessionError
 from actc.session.cards import make_cards, sentence
 from actc.session.cases import parts_of, words_of
@@ -60,10 +57,10 @@ def write_count(counts: dict[str, Any]) -> str:
 def describe_session(session: Session) -> list[str]:
     """Return sentences: progress, how far people agree, and why nothing is planned where that is so."""
     lines = [f"{write_count(progress(session))}."]
-    measured = _measure_agreement(session)
-    if measured.shared:
-        alpha = "–" if math.isnan(measured.krippendorff) else f"{measured.krippendorff:.2f}"
-        lines += [f"Agreement on {measured.shared:,} shared triples: Krippendorff's alpha {alpha}.", AS_JUDGED]
+    measured = agreement(session)
+    if measured["shared"]:
+        alpha = "–" if measured["krippendorff"] is None else f"{measured['krippendorff']:.2f}"
+        lines += [f"Agreement on {measured['shared']:,} shared triples: Krippendorff's alpha {alpha}.", AS_JUDGED]
     if failure := session.read_failure():
         lines.append(f"The last attempt to plan questions failed: {failure}")
     return lines
@@ -221,87 +218,6 @@ _COMPARED = (
 NO_WORK = {"hasty": 0, "judged": 0, "true": 0, "false": 0, "unsure": 0, "seconds": None, "last": None}
 
 
-def cohen_kappa(both: FloatArray, first: FloatArray, second: FloatArray, together: FloatArray) -> FloatArray:
-    """Return Cohen's kappa of pairs of annotators, shape (P,); NaN where it is not defined.
-
-    Parameters
-    ----------
-    both : float array of shape (P,)
-        How many triples both of a pair rated, at least one.
-    first, second, together : float array of shape (P,)
-        How many of those the first, the second, and both called true.
-    """
-    observed = (both - first - second + 2 * together) / both
-    expected = first / both * (second / both) + (1 - first / both) * (1 - second / both)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(expected == 1, np.nan, (observed - expected) / (1 - expected))
-
-
-def krippendorff_alpha(counts: NDArray[Any], true: NDArray[Any]) -> float:
-    """Return Krippendorff's alpha for two categories; NaN where it is not defined.
-
-    Parameters
-    ----------
-    counts, true : float array of shape (T,)
-        How many annotators rated each triple, at least two; how many of them called it true.
-    """
-    total = int(counts.sum())
-    if total < 2:
-        return float("nan")
-    unequal = 2 * float((true * (counts - true) / (counts - 1)).sum()) / total
-    expected = float(2 * true.sum() * (total - true.sum()) / (total * (total - 1)))
-    return float("nan") if expected == 0 else 1 - unequal / expected
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How far annotators agree.
-
-    Parameters
-    ----------
-    shared : int
-        Triples that at least two annotators rated.
-    krippendorff : float
-        Over all annotators; NaN where not defined.
-    pairs : dict
-        Cohen's kappa by pair of annotator ids, where both rated something.
-    """
-
-    shared: int
-    krippendorff: float
-    pairs: dict[tuple[int, int], float]
-
-
-def measure_agreement(votes: IntArray) -> Agreement:
-    """Compare every annotator with every other."""
-    place, counts = np.unique(votes[:, 0], return_inverse=True, return_counts=True)[1:]
-    shared = counts[place] > 1
-    if not shared.any():
-        return Agreement(0, float("nan"), {})
-    votes, place = votes[shared], np.unique(place[shared], return_inverse=True)[1]
-    true = np.bincount(place, votes[:, 2])
-    return Agreement(len(true), krippendorff_alpha(np.bincount(place), true), _compare_pairs(votes, place))
-
-
-def _compare_pairs(votes: IntArray, place: IntArray) -> dict[tuple[int, int], float]:
-    """Return Cohen's kappa of each pair of annotators who rated a triple in common."""
-    from scipy.sparse import csr_array
-
-    ids, who = np.unique(votes[:, 1], return_inverse=True)
-    shape = (int(place.max()) + 1, len(ids))
-    rated = csr_array((np.ones(len(place)), (place, who)), shape=shape)
-    true = csr_array((votes[:, 2].astype(np.float64), (place, who)), shape=shape)
-    both = (rated.T @ rated).tocoo()
-    first, second = both.coords
-    once = first < second
-    first, second = first[once], second[once]
-    of_first, together = (true.T @ rated).tocsr(), (true.T @ true).tocsr()
-    kappas = cohen_kappa(
-        both.data[once], of_first[first, second], of_first[second, first], together[first, second]
-    ).tolist()
-    return dict(zip(zip(ids[first].tolist(), ids[second].tolist(), strict=True), kappas, strict=True))
-
-
 @dataclass(frozen=True)
 class Reliability:
     """How often somebody agrees with other people.
@@ -328,21 +244,40 @@ class Reliability:
         return cls(compared, equal / compared, float(low), float(high)) if compared else cls()
 
 
-def _measure_agreement(session: Session) -> Agreement:
-    return measure_agreement(
-        session.store.integers("SELECT triple, annotator, label FROM vote WHERE kind = 'person'", columns=3)
-    )
+_SHARED = (
+    "SELECT count(*), sum(rated), sum(trues), sum(trues * (rated - trues) / (rated - 1.0)) FROM "
+    "(SELECT count(*) AS rated, sum(label) AS trues FROM vote WHERE kind = 'person' GROUP BY triple HAVING rated > 1)"
+)
+_PAIRS = (
+    "SELECT one.name, other.name, count(*), sum(one.label), sum(other.label), sum(one.label AND other.label) "
+    "FROM vote AS one JOIN vote AS other USING (triple) WHERE one.kind = 'person' AND other.kind = 'person' "
+    "AND one.annotator < other.annotator GROUP BY one.annotator, other.annotator LIMIT ?"
+)
 
 
 def agreement(session: Session) -> dict[str, Any]:
-    """Return agreement among people, by name, and that of the first pairs of them."""
-    measured = _measure_agreement(session)
-    name = {annotator.id: annotator.name for annotator in session.annotators()}
+    """Return how far people agree: number of ``shared`` triples, ``krippendorff``'s alpha, ``cohen``'s kappa of pairs.
+
+    The owner's answers are no ratings. A value is None where it is not defined.
+    """
+    [(shared, ratings, trues, unequal)] = session.store.rows(_SHARED)
+    mixed = shared and trues * (ratings - trues)
     pairs = [
-        {"first": name[a], "second": name[b], "cohen": kappa}
-        for (a, b), kappa in sorted(measured.pairs.items())[:MOST_PAIRS]
+        {"first": first, "second": second, "cohen": cohen_kappa(*counts)}
+        for first, second, *counts in session.store.rows(_PAIRS, (MOST_PAIRS,))
     ]
-    return in_json(vars(measured) | {"pairs": pairs}, words=False)  # type: ignore[no-any-return]
+    alpha = 1 - unequal * (ratings - 1) / mixed if mixed else None
+    return {"shared": shared, "krippendorff": alpha, "pairs": pairs}
+
+
+def cohen_kappa(both: int, first: int, second: int, together: int) -> float | None:
+    """Return Cohen's kappa of two people; None where it is not defined.
+
+    They rated ``both`` triples in common; the first, the second, and both called so many of those true.
+    """
+    observed = (both - first - second + 2 * together) / both
+    expected = (first * second + (both - first) * (both - second)) / both**2
+    return None if expected == 1 else (observed - expected) / (1 - expected)
 
 
 def own_answers(session: Session, annotator: Annotator, most: int) -> list[dict[str, Any]]:
