@@ -40,8 +40,7 @@ def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, A
     A repeat or a shared triple looks like any other, and the score and the probability are there only if people
     should see them.
     """
-    known = names.known_tails(task.head, task.relation, MOST_KNOWN + 2)
-    known = [tail for tail in known if tail != task.tail]  # a doubtful fact is no evidence for itself
+    known = names.known_tails(task.head, task.relation, task.tail, MOST_KNOWN + 1)
     examples = names.examples(task.relation, task.head, task.tail, MOST_EXAMPLES)
     facts = [names.facts(entity, task.relation, MOST_FACTS) for entity in (task.head, task.tail)]
     ends = [(task.head, task.tail), *examples, *((head, tail) for side in facts for head, _, tail in side)]

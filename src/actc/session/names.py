@@ -102,10 +102,10 @@ class Names:
         """Return the reasons for and against a candidate, the strongest first."""
         return tuple(name_marked(text, self) for text in json.loads(self.text(REASONS, triple) or "[]"))
 
-    def known_tails(self, head: str, relation: str, most: int) -> list[str]:
-        """Return tails that the graph has for (head, relation)."""
-        sql = "SELECT tail FROM known WHERE relation = ? AND head = ? LIMIT ?"
-        return [row[0] for row in self.store.rows(sql, (relation, head, most))]
+    def known_tails(self, head: str, relation: str, tail: str, most: int) -> list[str]:
+        """Return tails that the graph has for (head, relation), less one: a doubtful fact is no evidence for itself."""
+        sql = "SELECT tail FROM known WHERE relation = ? AND head = ? AND tail != ? LIMIT ?"
+        return [row[0] for row in self.store.rows(sql, (relation, head, tail, most))]
 
     def holds(self, head: str, relation: str, tail: str) -> bool:
         """Return whether the graph has a triple."""
@@ -127,11 +127,8 @@ class Names:
         Things are alike if they share types; where types are not known, if they are in the same relations.
         """
         # Others for other heads, and always the same for the same one.
-        sql = "SELECT head, tail FROM known WHERE relation = ? AND place {} ? AND head != ? ORDER BY place LIMIT ?"
         start = zlib.crc32(head.encode("utf-8", "replace"))
-        some = self.store.rows(sql.format(">="), (relation, start, head, COMPARED))
-        some += self.store.rows(sql.format("<"), (relation, start, head, COMPARED - len(some)))
-        pairs = [(one[0], one[1]) for one in some]
+        pairs = [(one[0], one[1]) for one in self.store.rows(_SOME, (relation, start, head, COMPARED))]
         kinds = self._kinds({head, tail}.union(*pairs)) if pairs else {}
 
         def unlike(pair: tuple[str, str]) -> float:
@@ -141,17 +138,22 @@ class Names:
         by_head = {pair[0]: pair for pair in sorted(pairs, key=unlike, reverse=True)}  # the most alike of each head
         return sorted(by_head.values(), key=unlike)[:most]
 
-    def _kinds(self, entities: set[str]) -> dict[str, frozenset[str]]:
+    def _kinds(self, entities: set[str]) -> dict[str, set[str]]:
         """Return each entity's types, or the relations that it is the head of."""
-        ids = list(entities)
-        places = ", ".join("?" * len(ids))
-        rows = self.store.rows(f"SELECT id, types FROM name WHERE id IN ({places}) AND types != ''", ids)
-        kinds = {identifier: frozenset(types.lower().replace(",", " ").split()) for identifier, types in rows}
-        if not kinds:
-            sql = f"SELECT DISTINCT head, relation FROM known WHERE head IN ({places}) LIMIT ?"
+        ids, kinds = list(entities), dict[str, set[str]]((one, set()) for one in entities)
+        listed = f"IN ({', '.join('?' * len(ids))})"
+        for entity, types in self.store.rows(f"SELECT id, types FROM name WHERE id {listed} AND types != ''", ids):
+            kinds[entity] = set(types.lower().replace(",", " ").split())
+        if not any(kinds.values()):
+            sql = f"SELECT DISTINCT head, relation FROM known WHERE head {listed} LIMIT ?"
             for entity, relation in self.store.rows(sql, (*ids, MOST_OF_ONE * COMPARED)):
-                kinds[entity] = kinds.get(entity, frozenset()) | {relation}
-        return dict.fromkeys(ids, frozenset()) | kinds
+                kinds[entity].add(relation)
+        return kinds
+
+
+# From a place on, and then from the beginning; each half is read by the index, and no further than it is needed.
+_OF_RELATION = "SELECT head, tail FROM known WHERE relation = ?1 AND place {} ?2 AND head != ?3 ORDER BY place LIMIT ?4"
+_SOME = f"SELECT * FROM ({_OF_RELATION.format('>=')}) UNION ALL SELECT * FROM ({_OF_RELATION.format('<')}) LIMIT ?4"
 
 
 def shorten_id(identifier: str) -> str:
