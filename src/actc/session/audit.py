@@ -157,9 +157,9 @@ def _accepted_by(session: Session, among: str | Path | None) -> ScoredTriples:
     """Return the triples that a session accepts now, or those of a file."""
     pool = session.read_pool()
     if among is not None:
-        listed = read_graph(Path(among))
-        rows = pool.rows_of(listed)
-        return listed.with_scores(np.where(rows >= 0, pool.scores[rows], 0.0))
+        triples = read_graph(Path(among))
+        rows = pool.rows_of(triples)
+        return triples.with_scores(np.where(rows >= 0, pool.scores[rows], 0.0))
     case = open_case(session).case
     return case.candidates.take(case.decisions.accepted).with_used_names()
 

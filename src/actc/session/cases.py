@@ -31,24 +31,20 @@ REMOVAL = TargetPrecision(0.9)
 """What is guaranteed of the facts that are taken out without being judged, unless another target is given."""
 
 
-@dataclass(frozen=True)
-class PoolPart:
-    """Rows of a session's pool with one goal, missing facts or wrong ones; each part has a fit of its own."""
-
-    rows: range
-    goal: Goal
+PoolPart = tuple[range, Goal]
+"""Rows of a session's pool with one goal, missing facts or wrong ones; each part has a fit of its own."""
 
 
 def parts_of(settings: Settings) -> tuple[PoolPart, ...]:
     """Return the parts of a session's pool: the candidates, then the facts."""
     split, end = settings.triples - settings.n_facts, settings.triples
-    both = PoolPart(range(split), MISSING_FACTS), PoolPart(range(split, end), WRONG_FACTS)
-    return tuple(part for part in both if part.rows)
+    both = (range(split), MISSING_FACTS), (range(split, end), WRONG_FACTS)
+    return tuple((rows, goal) for rows, goal in both if rows)
 
 
 def words_of(settings: Settings) -> Goal:
     """Return the words for what a session looks for; where it is both, for the candidates, as on its pages."""
-    return parts_of(settings)[0].goal
+    return parts_of(settings)[0][1]
 
 
 def invert_labels(answers: Annotations) -> Annotations:
@@ -103,9 +99,9 @@ def session_case(session: Session, target: TargetPrecision | None = None, part: 
 
 def empty_case(session: Session, part: PoolPart, pool: ScoredTriples) -> Case:
     """Return the case of a part of a session's pool without answers."""
-    name = session.folder.resolve().name
-    pool = pool if len(part.rows) == len(pool) else pool.take(np.asarray(part.rows)).with_used_names()
-    if part.goal is WRONG_FACTS:  # scores of facts are log-odds, whatever candidates are scored by
+    (rows, goal), name = part, session.folder.resolve().name
+    pool = pool if len(rows) == len(pool) else pool.take(np.asarray(rows)).with_used_names()
+    if goal is WRONG_FACTS:  # scores of facts are log-odds, whatever candidates are scored by
         return Case(pool, Annotations(), None, WRONG_FACTS_METHOD, name=name)
     known, rules, facts = map(session.find_file, ("known.parquet", "constraints.tsv", "facts.parquet"))
     return Case(
@@ -121,10 +117,10 @@ def empty_case(session: Session, part: PoolPart, pool: ScoredTriples) -> Case:
 
 def with_answers(session: Session, part: PoolPart, case: Case, target: TargetPrecision | None) -> Case:
     """Return a case with the answers by now to whether each triple is what its part looks for, and with the target."""
-    start, people = part.rows.start, session.annotations()
-    people = people.take((people.rows >= start) & (people.rows < part.rows.stop))
-    people, machines = replace(people, rows=people.rows - start), read_judges(session.store, case.pool, start)
-    if part.goal is WRONG_FACTS:
+    (rows, goal), people = part, session.annotations()
+    people = people.take((people.rows >= rows.start) & (people.rows < rows.stop))
+    people, machines = replace(people, rows=people.rows - rows.start), read_judges(session.store, case.pool, rows.start)
+    if goal is WRONG_FACTS:
         p = machines.probability
         machines = replace(machines, labels=~machines.labels, probability=None if p is None else 1 - p)
         people, target = invert_labels(people), target or REMOVAL

@@ -146,18 +146,6 @@ def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Q
         raise ActcError(f"The program ended with code {process.returncode}; its answers before that are stored.")
 
 
-class RefusedError(ActcError):
-    """A question that the server does not take as it was put."""
-
-
-class RequestError(Exception):
-    """A request that may be tried again, and after how many seconds."""
-
-    def __init__(self, problem: str, after: float = 0.0) -> None:
-        super().__init__(problem)
-        self.after = after
-
-
 @dataclass
 class Server:
     """A model server, and what was sent to it so far.
@@ -255,7 +243,7 @@ class Server:
         for way in WAYS:
             try:
                 outcome = await self._ask_one(client, question, way)
-            except RefusedError:
+            except ActcError:
                 if way == "text":
                     raise
                 continue
@@ -276,15 +264,17 @@ class Server:
             if self.requests >= self.config.limit:
                 return question, None, ""
             self.requests += 1
-            try:
-                return question, await self._request(client, question, way), ""
-            except RequestError as failure:
-                problem = str(failure)
-                self.resume_at = max(self.resume_at, time.monotonic() + min(failure.after, MOST_WAIT))
+            reply, problem, after = await self._request(client, question, way)
+            if reply is not None:
+                return question, reply, ""
+            self.resume_at = max(self.resume_at, time.monotonic() + min(after, MOST_WAIT))
         return question, None, problem
 
-    async def _request(self, client: Any, question: Question, way: str) -> Reply:
-        """Put a question once; the whole reply must be there in time, however slowly it comes."""
+    async def _request(self, client: Any, question: Question, way: str) -> tuple[Reply | None, str, float]:
+        """Put a question once; the whole reply must be there in time, however slowly it comes.
+
+        Returns the reply; or None, why, and after how many seconds the request may be made again.
+        """
         import anyio
         import httpx
 
@@ -298,41 +288,42 @@ class Server:
             with anyio.fail_after(self.config.timeout):
                 async with client.stream("POST", address, json=body) as response:
                     if response.headers.get("Content-Encoding", "identity") != "identity":  # little may unpack to much
-                        raise RequestError("the reply is packed, which was not requested")
+                        return None, "the reply is packed, which was not requested", 0.0
                     async for part in response.aiter_raw():
                         content += part
                         if len(content) > MOST_BYTES:
-                            raise RequestError(f"a reply of more than {MOST_BYTES:,} bytes")
+                            return None, f"a reply of more than {MOST_BYTES:,} bytes", 0.0
         except TimeoutError:
-            raise RequestError(f"no whole reply in {self.config.timeout:g} seconds") from None
+            return None, f"no whole reply in {self.config.timeout:g} seconds", 0.0
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-            raise RequestError(self._clean(str(error) or type(error).__name__)) from None
+            return None, self._clean(str(error) or type(error).__name__), 0.0
         if response.is_success:
             return self._read_completion(content, way)
         code, message = response.status_code, self._clean(content[:2000].decode("utf-8", "replace"))[:200]
         if code in (408, 409, 425, 429) or code >= 500:
-            raise RequestError(f"{code} {message}".strip(), _read_retry_after(response.headers.get("Retry-After")))
+            return None, f"{code} {message}".strip(), _read_retry_after(response.headers.get("Retry-After"))
         if code in (401, 403):
             raise ActcError(f"The server refuses the key ({code}); name the variable that holds it with --key-from.")
         if 300 <= code < 400:  # a redirect is not followed: the key would go along
             raise ActcError(f"{self.url} sends requests elsewhere ({code}); give that address with --url.")
-        raise RefusedError(f"The server refuses the question ({code}): {message or 'no reason given'}.")
+        raise ActcError(f"The server refuses the question ({code}): {message or 'no reason given'}.")
 
-    def _read_completion(self, content: bytes, way: str) -> Reply:
+    def _read_completion(self, content: bytes, way: str) -> tuple[Reply | None, str, float]:
         """Read a model's message; half a message is a request that failed, an unreadable one is no answer."""
         try:
             completion = json.loads(content.replace(self.key.encode(), b"(key)") if self.key else content)
         except (ValueError, RecursionError):
-            raise RequestError("the answer is no JSON, or was cut off") from None
+            return None, "the answer is no JSON, or was cut off", 0.0
         try:
             choice = completion["choices"][0]
             reply = read_tokens(choice) if way == "tokens" else read_reply(choice["message"]["content"])
         except (KeyError, IndexError, TypeError):
-            return NO_ANSWER
+            return NO_ANSWER, "", 0.0
         used = completion.get("usage")
         counts = [used.get(name) if isinstance(used, dict) else 0 for name in ("prompt_tokens", "completion_tokens")]
         tokens = [count if isinstance(count, int) and 0 <= count < MOST_TOKENS else 0 for count in counts]
-        return replace(reply, reason=self._clean(reply.reason), tokens_in=tokens[0], tokens_out=tokens[1])
+        reply = replace(reply, reason=self._clean(reply.reason), tokens_in=tokens[0], tokens_out=tokens[1])
+        return reply, "", 0.0
 
     def _clean(self, text: str) -> str:
         """Return a text of the server's as it may be shown and stored."""

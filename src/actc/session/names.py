@@ -141,11 +141,11 @@ class Names:
     def _kinds(self, entities: set[str]) -> dict[str, set[str]]:
         """Return each entity's types, or the relations that it is the head of."""
         ids, kinds = list(entities), dict[str, set[str]]((one, set()) for one in entities)
-        listed = f"IN ({', '.join('?' * len(ids))})"
-        for entity, types in self.store.rows(f"SELECT id, types FROM name WHERE id {listed} AND types != ''", ids):
+        among = f"IN ({', '.join('?' * len(ids))})"
+        for entity, types in self.store.rows(f"SELECT id, types FROM name WHERE id {among} AND types != ''", ids):
             kinds[entity] = set(types.lower().replace(",", " ").split())
         if not any(kinds.values()):
-            sql = f"SELECT DISTINCT head, relation FROM known WHERE head {listed} LIMIT ?"
+            sql = f"SELECT DISTINCT head, relation FROM known WHERE head {among} LIMIT ?"
             for entity, relation in self.store.rows(sql, (*ids, MOST_OF_ONE * COMPARED)):
                 kinds[entity].add(relation)
         return kinds

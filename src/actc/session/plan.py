@@ -94,28 +94,27 @@ class Planner:
         Returns the picks, their places among all of the part's questions, their probabilities of being true, and the
         case that was fitted.
         """
-        settings = self.session.settings
-        busy = given_out[(given_out >= part.rows.start) & (given_out < part.rows.stop)] - part.rows.start
-        case = replace(with_answers(self.session, part, empty, settings.target_precision), open_round=self._begun(part))
+        settings, (rows, goal) = self.session.settings, part
+        busy = given_out[(given_out >= rows.start) & (given_out < rows.stop)] - rows.start
+        case = replace(with_answers(self.session, part, empty, settings.target_precision), open_round=self._begun(rows))
         budget = max(settings.budget // len(self.parts), 1)
         random = np.random.default_rng([settings.seed, len(case.annotations)])
         picks, case = pick_next(case, count, random, budget, waiting=busy), case.plain
         known = (
             case.probabilities(case.pool.take(picks.rows)) if len(picks) and case.fit.thresholds is not None else None
         )
-        p = np.full(len(picks), np.nan) if known is None else 1 - known if part.goal is WRONG_FACTS else known
-        picks = replace(picks, rows=picks.rows + part.rows.start)
-        return picks, len(busy) + np.arange(len(picks)), p, case
+        p = np.full(len(picks), np.nan) if known is None else 1 - known if goal is WRONG_FACTS else known
+        return replace(picks, rows=picks.rows + rows.start), len(busy) + np.arange(len(picks)), p, case
 
-    def _begun(self, part: PoolPart) -> RoundPlan | None:
+    def _begun(self, rows: range) -> RoundPlan | None:
         """Return the last round of draws that has begun in a part of the pool."""
         draw = "SELECT triple, round, sampling_frame, inclusion_probability, selection FROM"
-        rows = self.session.store.rows(
+        begun = self.session.store.rows(
             f"SELECT round, sampling_frame, inclusion_probability FROM ({draw} task UNION ALL {draw} plan) "
             "WHERE selection = 'list' AND triple >= ? AND triple < ? ORDER BY round DESC LIMIT 1",
-            (part.rows.start, part.rows.stop),
+            (rows.start, rows.stop),
         )
-        return next((RoundPlan.read(*row) for row in rows), None)
+        return next((RoundPlan.read(*row) for row in begun), None)
 
     def _given_out(self) -> IntArray:
         """Return the triples that people judged or have leased."""
@@ -153,9 +152,9 @@ class Planner:
             if newest > last:
                 return
             # What is answered after a round has begun did not make its list.
-            for part, _ in self.parts:
-                latest = max((task.round for task in tasks if task.triple in part.rows), default=0)
-                connection.execute(BEGIN_ROUND, (latest, latest, part.rows.start, part.rows.stop))
+            for (rows, _), _ in self.parts:
+                latest = max((task.round for task in tasks if task.triple in rows), default=0)
+                connection.execute(BEGIN_ROUND, (latest, latest, rows.start, rows.stop))
             connection.execute("DELETE FROM plan")
             connection.executemany(f"INSERT INTO plan (place, {TASK}) VALUES (?, {PLACES})", planned)
             connection.execute(DROP_GIVEN_OUT)

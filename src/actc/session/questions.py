@@ -205,14 +205,14 @@ def read_tokens(choice: Any) -> Reply:
     """Read the probabilities that a model gave its first word: true and false, in whichever spelling and language."""
     try:
         first = choice["logprobs"]["content"][0]
-        listed = [(one["token"], math.exp(min(one["logprob"], 0.0))) for one in first["top_logprobs"]]
-        read = [(TOKENS.get(token.strip(AROUND).lower()), p) for token, p in listed]
+        top = [(one["token"], math.exp(min(one["logprob"], 0.0))) for one in first["top_logprobs"]]
+        read = [(TOKENS.get(token.strip(AROUND).lower()), p) for token, p in top]
         mass = {word: sum(p for answer, p in read if answer == word) for word in ("true", "false")}
     except (LookupError, TypeError, AttributeError, ValueError, OverflowError):
         return NO_ANSWER
     if not sum(mass.values()) >= LEAST_MASS:
         return NO_ANSWER
-    least = min(p for _, p in read)  # a word that is not listed is at most as probable as the last that is
+    least = min(p for _, p in read)  # any other word is at most as probable as the last of these
     true, false = (max(mass[word], least / 2, sys.float_info.min) for word in ("true", "false"))
     p = true / (true + false)
     return Reply(_likelier(p), p)

@@ -109,7 +109,7 @@ def _page_words(settings: Settings) -> dict[str, Any]:
             "now": f"of the judged triples are {words.true}",
             "soon": f"The share that is {words.true} appears here with the first answer.",
         }
-    count = sum(len(part.rows) for part in parts_of(settings)[:1])  # the pages are about the first part
+    count = len(parts_of(settings)[0][0])  # the pages are about the first part
     base = f"{count:,} of {settings.candidates:,}" if settings.candidates > count else f"all {count:,}"
     return asdict(words) | {
         "by_relation": f"{accepted} of {base}, relation by relation",

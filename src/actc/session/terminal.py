@@ -98,13 +98,13 @@ def draw(card: dict[str, Any], counts: dict[str, Any], advice: str) -> list[str]
         named = card[role]
         about = " · ".join(clean(named[part]) for part in ("types", "description", "link") if named.get(part))
         lines += _wrap(f"{clean(named['name'])}: {about}") if about else []
-    listed = {
+    sections = {
         "Taken from": [card["source"]],
         "Already in the graph": card["known"],
         "Others of this relation in the graph": map(plain, card["examples"]),
         "Also in the graph": map(plain, [*card["head_facts"], *card["tail_facts"]]),
     }
-    for title, texts in listed.items():
+    for title, texts in sections.items():
         text = "; ".join(clean(one) for one in texts if one)
         lines += ["", *_wrap(f"{title}: {text}")] if text else []
     if card.get("when") == "beside":
