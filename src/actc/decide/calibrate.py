@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ LOG = logging.getLogger("actc")
 PICKS = ("unknown", "random")
 """How judged triples were picked: as far as the answers show, or by a random draw, by the user's word."""
 PathLike = str | Path
+Table = TypeVar("Table", ScoredTriples, Answers)
 
 
 def calibrate(
@@ -76,25 +78,23 @@ def calibrate(
     >>> calibration.thresholds.decide(pool).tolist()
     [False, False, True, True]
     """
-    find_method(method)  # refuses one that does not exist, before anything else is looked at
+    chosen = find_method(method)
     target = None if precision is None else TargetPrecision(precision, confidence)
-    _check_inputs(scores, labels, known)
-    sources = find_sources(scores, labels, known, graph, picks=picks)
-    if labels is None and finds_cuts(find_method(method)):
+    sources = _name_sources(scores, labels, known, graph, picks)
+    if labels is None and finds_cuts(chosen):
         raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
-    facts = read_scored(known)[0] if isinstance(known, PathLike) else known
-    answers = Answers.read(labels) if isinstance(labels, PathLike) else labels or Answers()
-    pool = scores if isinstance(scores, ScoredTriples) else read_sample(scores, answers.triples)
-    warn_of_scores(find_method(method), pool)
+    facts = None if known is None else _read(known, ScoredTriples, "known", lambda path: read_scored(path)[0])
+    answers = Answers() if labels is None else _read(labels, Answers, "labels", Answers.read)
+    pool = _read(scores, ScoredTriples, "scores", lambda path: read_sample(path, answers.triples))
+    warn_of_scores(chosen, pool)
     there = None if graph is None else read_graph(graph)
     source = labels if isinstance(labels, PathLike) else "answers"
     for note in answers.describe_use(pool, there or facts, source):
         LOG.warning("%s: %s", source, note)
-    annotations = _annotate(pool, answers, picks, target)
     rules = Constraints.read(constraints) if isinstance(constraints, PathLike) else constraints or Constraints()
-    rules.warn_of_unknown(
-        (*pool.relation_names, *(there.relation_names if there else ())), "the candidates or the graph"
-    )
+    names = (*pool.relation_names, *(there.relation_names if there else ()))
+    rules.warn_of_unknown(names, "the candidates or the graph")
+    annotations = _annotate(pool, answers, picks, target)
     case = Case(pool, annotations, facts, method, target=target, constraints=rules, facts=there)
     calibration = describe_calibration(case, sources)
     if out is not None:
@@ -102,21 +102,19 @@ def calibrate(
     return calibration
 
 
-def _check_inputs(scores: Any, labels: Any, known: Any) -> None:
-    """Refuse what is neither a path nor a table of ours."""
-    for name, given, kind in (
-        ("scores", scores, ScoredTriples),
-        ("labels", labels, Answers),
-        ("known", known, ScoredTriples),
-    ):
-        if not isinstance(given, PathLike | kind) and (given is not None or name == "scores"):
-            raise TableError(
-                f"{name}: a path or {kind.__name__} was expected, not a {type(given).__name__}; "
-                f"{kind.__name__}.from_frame reads a data frame."
-            )
+def _read(given: Any, kind: type[Table], name: str, read: Callable[[PathLike], Table]) -> Table:
+    """Return a table of ours, or what is read from a path; refuse anything else."""
+    if isinstance(given, PathLike):
+        return read(given)
+    if isinstance(given, kind):
+        return given
+    raise TableError(
+        f"{name}: a path or {kind.__name__} was expected, not a {type(given).__name__}; "
+        f"{kind.__name__}.from_frame reads a data frame."
+    )
 
 
-def find_sources(scores: Any, labels: Any, known: Any, graph: Any = None, *, picks: str = "unknown") -> Sources:
+def _name_sources(scores: Any, labels: Any, known: Any, graph: Any = None, picks: str = "unknown") -> Sources:
     """Return where thresholds come from; nowhere that a report could go back to if any part was a table in memory."""
     check_choice("way of picking", picks, PICKS)
     given = {"scores": scores, "labels": labels, "known": known, "graph": graph}
@@ -139,23 +137,21 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
     pool = read_sample(sources.scores, answers.triples)
     if pool.relation_names != thresholds.relation_names:
         raise FileError(f"{sources.scores}: its relations are not those of {path}; calibrate again.")
-    guarantee = calibration.guarantee
-    target = None if guarantee is None else TargetPrecision(guarantee.precision, guarantee.confidence)
-    annotations = _annotate(pool, answers, sources.picks, target)
     candidates = pool if sources.candidates is None else read_scored(sources.candidates)[0]
-    case = Case(pool, annotations, known, calibration.method, candidates=candidates)
     facts = None if sources.graph is None else read_graph(sources.graph)
-    case = replace(case, holdout=calibration.holdout, constraints=calibration.constraints, facts=facts)
-    return as_found(case, path, calibration)
+    rules, holdout = calibration.constraints, calibration.holdout
+    case = Case(pool, Annotations(), known, calibration.method, candidates=candidates, constraints=rules, facts=facts)
+    case = as_calibrated(replace(case, holdout=holdout), path, calibration)
+    return replace(case, annotations=_annotate(pool, answers, sources.picks, case.target))
 
 
-def as_found(case: Case, path: PathLike, calibration: Calibration) -> Case:
+def as_calibrated(case: Case, path: PathLike, calibration: Calibration) -> Case:
     """Return a case as a thresholds file decides it: by its cuts, or its guarantee, and people's answers."""
-    answers, kept = calibration.exceptions, calibration.guarantee
+    answers, guarantee = calibration.exceptions, calibration.guarantee
     case = replace(case, name=Path(path).name, other_answers=answers.take(np.isin(answers.who, PEOPLE)))
-    if kept is None:
+    if guarantee is None:
         return replace(case, given_thresholds=calibration.thresholds)
-    return replace(case, target=TargetPrecision(kept.precision, kept.confidence))
+    return replace(case, target=TargetPrecision(guarantee.precision, guarantee.confidence))
 
 
 def _annotate(pool: ScoredTriples, answers: Answers, picks: str, target: TargetPrecision | None) -> Annotations:
@@ -181,10 +177,10 @@ def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: 
         Where the known triples are already.
     """
     write_scored(folder / scores, case.pool)
-    if not len(case.annotations):
-        return find_sources(folder / scores, None, known)
-    case.annotations.about(case.pool).write(folder / labels)
-    return find_sources(folder / scores, folder / labels, known)
+    answered = len(case.annotations) > 0
+    if answered:
+        case.annotations.about(case.pool).write(folder / labels)
+    return _name_sources(folder / scores, folder / labels if answered else None, known)
 
 
 def describe_calibration(case: Case, sources: Sources) -> Calibration:

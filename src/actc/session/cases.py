@@ -16,7 +16,7 @@ from actc.data.calibration import Calibration
 from actc.data.constraints import Constraints
 from actc.data.files import read_scored
 from actc.data.triples import ScoredTriples
-from actc.decide.calibrate import as_found, read_case
+from actc.decide.calibrate import as_calibrated, read_case
 from actc.decide.case import Case
 from actc.decide.estimate import MISSING_FACTS, WRONG_FACTS, Goal
 from actc.decide.guarantee import TargetPrecision
@@ -83,7 +83,7 @@ def open_case(source: str | Path | Session | Case, target: TargetPrecision | Non
     case = session_case(session)
     more_candidates = case.pool if more is None else read_scored(more)[0]
     case = replace(case, candidates=more_candidates, facts=case.facts if graph is None else read_graph(graph))
-    return Opened(as_found(case, source, calibration), session)
+    return Opened(as_calibrated(case, source, calibration), session)
 
 
 def session_case(session: Session, target: TargetPrecision | None = None, part: PoolPart | None = None) -> Case:
