@@ -209,7 +209,7 @@ class Picks(Provenance):
     rows : int array of shape (n,)
         Rows of the pool, the one to ask first in front; none twice.
     reasons : str or tuple of str
-        Why it is asked, one sentence for the person who judges it.
+        Why it is selected, one sentence for the person who judges it.
     selection, ..., round
         See :class:`Provenance`.
     """
@@ -228,8 +228,8 @@ class Picks(Provenance):
 
     def __repr__(self) -> str:
         ways, counts = np.unique(self.selection.astype(str), return_counts=True)
-        listed = ", ".join(f"{count:,} {way}" for way, count in zip(ways.tolist(), counts.tolist(), strict=True))
-        return f"Picks({len(self):,} triples: {listed or 'none'})"
+        parts = ", ".join(f"{count:,} {way}" for way, count in zip(ways.tolist(), counts.tolist(), strict=True))
+        return f"Picks({len(self):,} triples: {parts or 'none'})"
 
     def answered(self, labels: ArrayLike, who: str = "") -> Annotations:
         """Return the answers to the picks."""

@@ -1,7 +1,7 @@
 """An audit: the share of accepted facts that are true, from random draws that people judge, without a model.
 
 The result depends only on how facts were drawn and on the answers: not on what the scores mean, not on how thresholds
-were found or which facts were judged before. An audit stops by one of two rules. *Within*: the share is known to plus
+were chosen or which facts were judged before. An audit stops by one of two rules. *Within*: the share is known to plus
 or minus so much. Draws are stratified by relation and score; the interval is Wilson's, with the number of answers of a
 simple random sample that these are worth. *Target*: the share is at least so much. The sample is a simple random one,
 and the bounds hold after every answer at once.

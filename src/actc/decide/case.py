@@ -451,15 +451,15 @@ class Case:
             return None
         answers, judged = self.answers_in(candidates), self.labels_in(candidates)
         p = np.where(judged < 0, decided.probability, decided.p_unjudged)
-        drawn, listed = given.has_inclusion_probability, given.selection == LIST
+        drawn, of_list = given.has_inclusion_probability, given.selection == LIST
         # Without a draw no answer corrects anything, and nothing has to be fitted again.
         predicted = self._predict_answers() if drawn.any() else np.full(len(given), 0.5)
         residuals, weights = given.labels - predicted, 1 / given.inclusion_probability
         inside = predicted >= self._bars(self.pool.take(given.rows))
-        outside = ~inside & ~listed & drawn  # draws from a list are about the list alone
+        outside = ~inside & ~of_list & drawn  # draws from a list are about the list alone
         inside &= drawn
-        if (inside & listed).any():
-            inside &= listed
+        if (inside & of_list).any():
+            inside &= of_list
         accepted, rejected = (p[(judged < 0) & (decided.accepted == side)] for side in (True, False))
         prior = self._holdout_prior(accepted)
         corrections = (

@@ -42,14 +42,14 @@ def superclasses(constraints: Constraints, facts: Triples) -> dict[str, set[str]
     pairs = facts.take(relation_mask(facts, [one.relation for one in constraints.of("subclass")])).columns()
     for part, whole in zip(pairs["head"].tolist(), pairs["tail"].tolist(), strict=True):
         above[part].add(whole)
-    found: dict[str, set[str]] = {}
+    closure: dict[str, set[str]] = {}
     for start in above:
-        found[start], queue = {start}, [start]
+        closure[start], queue = {start}, [start]
         while queue:
-            new = above.get(queue.pop(), set()) - found[start]
-            found[start] |= new
+            new = above.get(queue.pop(), set()) - closure[start]
+            closure[start] |= new
             queue += new
-    return found
+    return closure
 
 
 def class_members(

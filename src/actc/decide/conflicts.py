@@ -68,9 +68,9 @@ class Conflicts:
 
     def any_group(self, mask: BoolArray) -> BoolArray:
         """Return for each triple whether a mask of shape (M,) holds in any of its groups, shape (N,)."""
-        found = np.zeros(len(self.is_fact), dtype=np.bool_)
-        found[self.rows[mask]] = True
-        return found
+        result = np.zeros(len(self.is_fact), dtype=np.bool_)
+        result[self.rows[mask]] = True
+        return result
 
 
 def match_conflicts(constraints: Constraints, triples: Triples, facts: Triples | None = None) -> Conflicts:
@@ -102,8 +102,8 @@ def match_conflicts(constraints: Constraints, triples: Triples, facts: Triples |
         witness[fact_group[::-1]] = fact_rows[::-1]  # the first of them
         contested = (sizes > 0) & (sizes + n_facts >= 2)
         inside, number = contested[group], np.cumsum(contested) - 1 + start
-        found = rows[inside], number[group[inside]], np.full(int(inside.sum()), rule)
-        for column, values in zip(columns, (*found, n_facts[contested], witness[contested]), strict=True):
+        members = rows[inside], number[group[inside]], np.full(int(inside.sum()), rule)
+        for column, values in zip(columns, (*members, n_facts[contested], witness[contested]), strict=True):
             column.append(values)
         start += int(contested.sum())
     rows, groups, rules, n_facts, witness = map(np.concatenate, columns)
@@ -239,8 +239,8 @@ def couple(conflicts: Conflicts, p: FloatArray, possible: BoolArray, true: BoolA
     rows, groups, rules = conflicts.rows, conflicts.groups, conflicts.rules
     if not len(rows):
         return np.zeros(0)
-    kept = np.where(possible & ~true & (p > 0), np.clip(p, EDGE, 1 - EDGE), 0.0)
-    odds, logs = kept / (1 - kept), -np.log1p(-kept)
+    p = np.where(possible & ~true & (p > 0), np.clip(p, EDGE, 1 - EDGE), 0.0)
+    odds, logs = p / (1 - p), -np.log1p(-p)
     starts = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
     total, product = (np.add.reduceat(values[rows], starts)[groups] for values in (odds, logs))
     certain = conflicts.count(true & ~conflicts.is_fact) + conflicts.facts
@@ -251,7 +251,7 @@ def couple(conflicts: Conflicts, p: FloatArray, possible: BoolArray, true: BoolA
     others = np.exp(logs[rows] - product)
     below = np.where(facts == 0, (1 - rho) * (1 + total), 1 - rho) * others + rho * (1 + o)
     above = o * (np.where(facts == 0, (1 - rho) * others, 0.0) + rho)
-    soft = np.where(facts > 1, kept[rows], above / np.where(below > 0, below, 1.0))
+    soft = np.where(facts > 1, p[rows], above / np.where(below > 0, below, 1.0))
     return np.where(conflicts.hard, hard, soft)
 
 
@@ -351,7 +351,7 @@ def _first_in_group(conflicts: Conflicts, triples: ScoredTriples, p: FloatArray,
 def weigh_facts(conflicts: Conflicts, triples: Triples, p: FloatArray) -> Constraints:
     """Return the constraints of conflicts, the soft ones with the factor that a contradiction with a fact counts.
 
-    The candidates tell it without any answer. Of the true candidates of a relation as many should contradict a fact as
+    No answer is needed. Of the true candidates of a relation as many should contradict a fact as
     facts do in the graph: twice the share of exceptions, for each has a companion. Where more do, the others are wrong;
     where no more do, a contradiction counts nothing. The factor makes the expected number of true ones that number.
 
@@ -372,10 +372,10 @@ def weigh_facts(conflicts: Conflicts, triples: Triples, p: FloatArray) -> Constr
             return one
         true = float(p[relation_mask(triples, [one.relation])].sum())
         expected = COMPANIONS[one.kind] * (1 - lower_share(one.cases, one.share)) * true
-        kept = np.clip(p[conflicts.rows[mine]], EDGE, 1 - EDGE)
-        if float(kept.sum()) <= expected:
+        opposed = np.clip(p[conflicts.rows[mine]], EDGE, 1 - EDGE)
+        if float(opposed.sum()) <= expected:
             return replace(one, against=1.0)
-        odds, low, high = kept / (1 - kept), -40.0, 0.0
+        odds, low, high = opposed / (1 - opposed), -40.0, 0.0
         for _ in range(STEPS):
             middle = (low + high) / 2
             lowered = np.exp(middle) * odds

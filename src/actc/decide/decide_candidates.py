@@ -64,7 +64,7 @@ def decide_candidates(
         head, relation, tail, score, threshold, probability where there are curves, by: who decided; none of the
         candidates' further columns. Rows come in any order.
     keep_all : bool
-        Write rejected candidates too, with a column that says which is which.
+        Write rejected candidates too, with the column ``accepted``.
     memory : str
         How much memory the engine may use, such as ``1GB``.
     curves : Curves, optional
@@ -120,11 +120,11 @@ def decide_candidates(
     if not str(out).endswith(("/", os.sep)) and place.suffix and not is_table(place):
         raise OptionError(f"{out}: end the name in .parquet, .tsv or .csv, or in / for a folder of Parquet parts.")
     refuse_inputs(place, [*read, graph, *paths])
-    found = find_parts(paths, SCORED)
+    layout = find_parts(paths, SCORED)
     with deliver(place, overwrite) as unfinished, _open_facts(graph) as facts:
-        counts: DecisionCounts = run.run(replace(plan, facts=facts), found, unfinished, progress)
+        counts: DecisionCounts = run.run(replace(plan, facts=facts), layout, unfinished, progress)
         if not len(counts):
-            raise FileError(f"{found.path}: there is no triple in the file.")
+            raise FileError(f"{layout.path}: there is no triple in the file.")
     return counts
 
 

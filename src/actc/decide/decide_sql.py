@@ -22,13 +22,12 @@ from actc.data.files import BAD_ROW, BAD_SCORE
 from actc.data.layout import Layout
 from actc.data.triples import FloatArray, IntArray, Thresholds, as_vocabulary, encode_columns
 from actc.decide.conflicts import match_conflicts, resolve_conflicts
+from actc.decide.decision_table import CONSTRAINT, PEOPLE
 from actc.errors import FileError
 
 Rows = list[tuple[Any, ...]]
 UNNAMED = "head IS NULL OR tail IS NULL"
 EMPTY_NAME = "actc: empty name"
-FINAL = ("person", "oracle")
-"""Whose answers no constraint excludes."""
 CROWDED = "HAVING count(*) > 1 AND min(is_fact) = 0"
 
 
@@ -171,7 +170,7 @@ def carry_out(plan: DecisionPlan, tables: Tables) -> DecisionCounts:
 
 
 def _put_thresholds(plan: DecisionPlan, tables: Tables) -> None:
-    """Make the tables ``cut`` (its code says where in ``knot`` a relation's curve begins) and ``knot``."""
+    """Make the tables ``cut`` (its code is the place in ``knot`` where a relation's curve begins) and ``knot``."""
     names = plan.thresholds.relation_names
     codes = np.zeros(len(names), dtype=np.int64)
     if plan.curves is not None:
@@ -285,20 +284,19 @@ def _decide_contested(plan: DecisionPlan, rows: Rows) -> tuple[dict[str, Any], d
     if plan.curves is not None:
         p, bars = plan.curves.of(triples), plan.curves.bars(plan.thresholds)[plan.curves.codes(triples)]
     answer, who, given = np.full(count, -1), np.full(count, "method", dtype=object), np.full(count, -1.0)
-    before = plan.answers
-    there = triples.rows_of(encode_columns(before["head"], before["relation"], before["tail"]))
+    before, there = plan.answers, triples.rows_of(plan.exceptions.triples)
     at, matched = there[there >= 0], {name: column[there >= 0] for name, column in before.items()}
     answer[at], who[at], given[at] = matched["accepted"], matched["who"], matched["probability"]
     accepted[at] = matched["accepted"] == 1
     if plan.curves is not None:
         p[at] = matched["probability"]
-    final = np.where(np.isin(who, FINAL), answer, -1)
+    final = np.where(np.isin(who, PEOPLE), answer, -1)
     conflicts = match_conflicts(plan.constraints, triples, named.take(is_fact))
-    found = resolve_conflicts(conflicts, triples, p, accepted, final, bars)
-    excluded, coupled = accepted & ~found.accepted, found.contested & (final < 0)
-    answer[excluded], who[excluded], given[coupled] = 0, "constraint", found.probability[coupled]
-    kept, rest = coupled | (answer >= 0), there < 0
-    decided = {**triples.take(kept).columns(), "who": who[kept], "accepted": answer[kept], "probability": given[kept]}
-    answers = {name: np.append(before[name][rest], column) for name, column in decided.items()}
+    resolution = resolve_conflicts(conflicts, triples, p, accepted, final, bars)
+    excluded, coupled = accepted & ~resolution.accepted, resolution.contested & (final < 0)
+    answer[excluded], who[excluded], given[coupled] = 0, CONSTRAINT, resolution.probability[coupled]
+    single, rest = coupled | (answer >= 0), there < 0
+    decided = {**triples.columns(), "who": who, "accepted": answer, "probability": given}
+    answers = {name: np.append(before[name][rest], column[single]) for name, column in decided.items()}
     counts = np.bincount(triples.relations[excluded], minlength=len(triples.relation_names))
     return answers, dict(zip(triples.relation_names, counts.tolist(), strict=True))

@@ -103,7 +103,7 @@ def rows_to_explain(columns: dict[str, Any]) -> IntArray:
 
 
 def write_decisions(path: Path, columns: dict[str, Any], precision: float | None = None) -> Path:
-    """Write the table, the most probable first, so that any page of it is found at once; return where it is.
+    """Write the table, the most probable first, so that any page of it is read at once; return its path.
 
     ``precision``, the target of what is accepted, stands in the file's metadata.
     """

@@ -121,11 +121,11 @@ class _Schema:
 
     def members(self, start: str) -> list[str]:
         """Return the members of an RDF list."""
-        found: list[str] = []
-        while start != f"{RDF}nil" and len(found) < len(self.about):
-            found += self.values(start, f"{RDF}first")
+        members: list[str] = []
+        while start != f"{RDF}nil" and len(members) < len(self.about):
+            members += self.values(start, f"{RDF}first")
             start = next(iter(self.values(start, f"{RDF}rest")), f"{RDF}nil")
-        return found
+        return members
 
 
 def _read_owl(schema: _Schema) -> Iterator[Constraint]:
@@ -171,9 +171,9 @@ def _read_shapes(schema: _Schema) -> Iterator[Constraint]:
         severity = schema.values(subject, f"{SH}severity")
         use = "soft" if severity and severity[0] != f"{SH}Violation" else "hard"
         for part, value in parts:
-            found = list(_read_part(schema, subject, part, value))
-            yield from (Constraint(*one, use, source="shape") for one in found)
-            if not found and part not in HARMLESS:
+            declared = list(_read_part(schema, subject, part, value))
+            yield from (Constraint(*one, use, source="shape") for one in declared)
+            if not declared and part not in HARMLESS:
                 schema.unknown[f"sh:{part}"] += 1
 
 

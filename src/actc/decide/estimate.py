@@ -42,7 +42,7 @@ class Share:
 
     @property
     def brief(self) -> str:
-        """The share with its interval, for tables whose header says what it is."""
+        """The share with its interval, for tables whose header names it."""
         return f"{self.middle:.0%} ({'judged' if self.low == self.high else f'{self.low:.0%} to {self.high:.0%}'})"
 
     def __str__(self) -> str:

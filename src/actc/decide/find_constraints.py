@@ -1,4 +1,4 @@
-"""All constraints of a graph: those of a file, those that it declares, and those that nearly all of its facts keep."""
+"""All constraints of a graph: those of a file, those that it declares, those that nearly all of its facts fulfil."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from actc.graph.graph import Graph
 from actc.graph.terms import Base
 
 MIN_SHARE = 0.96
-"""The lowest share of cases that keep a learnt constraint, by the bound that its cases allow.
+"""The lowest share of cases that fulfil a learnt constraint, by the bound that its cases allow.
 
 Of .95, .97, .98 and .99 the first two gained most on the cells of `benchmarks/constraints`, whose test labels chose it.
 """
@@ -54,7 +54,7 @@ def find_constraints(
     Returns
     -------
     Constraints
-        With the cases that the graph has of each, and the share that keeps it.
+        With the cases that the graph has of each, and the share that fulfils it.
     """
     facts = graph if isinstance(graph, Graph) else read_graph(graph, base=base)
     given = Constraints()
@@ -62,12 +62,12 @@ def find_constraints(
         given = Constraints.read(source)
     elif source is not None:
         given = read_declared(read_graph(source), facts)
-    found = count_cases(given.plus(read_declared(facts)).plus(match_vocabulary(facts.relation_names)), facts)
+    constraints = count_cases(given.plus(read_declared(facts)).plus(match_vocabulary(facts.relation_names)), facts)
     if learn:
-        found = found.plus(learn_constraints(facts))
+        constraints = constraints.plus(learn_constraints(facts))
     if out is not None:
-        found.write(out)
-    return found
+        constraints.write(out)
+    return constraints
 
 
 def constraints_from(named: str | Path | None, graph: str | Path | Graph | None, base: Base = "") -> Constraints:
@@ -77,13 +77,14 @@ def constraints_from(named: str | Path | None, graph: str | Path | Graph | None,
     if graph is None:
         return Constraints.read(named)
     facts = graph if isinstance(graph, Graph) else read_graph(graph, base=base)
-    found = find_constraints(facts, None if str(named) == LEARNT else named, learn=str(named) == LEARNT, base=base)
-    found.warn_of_unknown(facts.relation_names, "the graph")
-    return found
+    learn = str(named) == LEARNT
+    constraints = find_constraints(facts, None if learn else named, learn=learn, base=base)
+    constraints.warn_of_unknown(facts.relation_names, "the graph")
+    return constraints
 
 
 def learn_constraints(graph: Graph) -> Constraints:
-    """Return the constraints that nearly all facts of a graph keep, soft; of classes the smallest that is certain."""
+    """Return the constraints that nearly all facts of a graph fulfil, soft; of classes the smallest that is certain."""
     vocabulary = match_vocabulary(graph.relation_names)
     schema = {one.relation for one in vocabulary.each}
     best: dict[tuple[str, ...], Constraint] = {}
@@ -94,7 +95,7 @@ def learn_constraints(graph: Graph) -> Constraints:
 
 
 def count_cases(constraints: Constraints, graph: Graph) -> Constraints:
-    """Return declared constraints with the cases that the graph has of each, and the share that keeps it."""
+    """Return declared constraints with the cases that the graph has of each, and the share that fulfils it."""
     vocabulary = match_vocabulary(graph.relation_names).plus(constraints)
     counted = [*_count_ends(graph), *_count_inverses(graph), *_count_classes(graph, vocabulary, constraints)]
     known = {one.key: one for one in counted}
@@ -108,12 +109,12 @@ def count_cases(constraints: Constraints, graph: Graph) -> Constraints:
     return Constraints(tuple(each), constraints.notes)
 
 
-def _count_each(kind: str, graph: Graph, cases: IntArray, kept: IntArray, other: str = "") -> Iterator[Constraint]:
-    """Yield a constraint for each relation, from the relation of each case and of each case that keeps it."""
+def _count_each(kind: str, graph: Graph, cases: IntArray, fulfilled: IntArray, other: str = "") -> Iterator[Constraint]:
+    """Yield a constraint for each relation, from the relation of each case and of each case that fulfils it."""
     size = len(graph.relation_names)
-    n_cases, n_kept = np.bincount(cases, minlength=size), np.bincount(kept, minlength=size)
+    n_cases, n_fulfilled = np.bincount(cases, minlength=size), np.bincount(fulfilled, minlength=size)
     for code in np.flatnonzero(n_cases).tolist():
-        share = float(n_kept[code] / n_cases[code])
+        share = float(n_fulfilled[code] / n_cases[code])
         yield Constraint(kind, graph.relation_names[code], other, "soft", int(n_cases[code]), share, LEARNT)
 
 
@@ -142,9 +143,9 @@ def _count_inverses(graph: Graph) -> Iterator[Constraint]:
     own = np.repeat(graph.relations, high - low)
     steps = np.arange(len(own)) - np.repeat(np.cumsum(high - low) - (high - low), high - low)
     other = graph.relations[order[np.repeat(low, high - low) + steps]]
-    pairs, kept = np.unique(own * count + other, return_counts=True)
+    pairs, counts = np.unique(own * count + other, return_counts=True)
     facts = np.bincount(graph.relations, minlength=count).tolist()
-    for one, two, seen in zip((pairs // count).tolist(), (pairs % count).tolist(), kept.tolist(), strict=True):
+    for one, two, seen in zip((pairs // count).tolist(), (pairs % count).tolist(), counts.tolist(), strict=True):
         if one != two:
             share = min(seen / facts[one], 1.0)
             yield Constraint("inverse", names[one], names[two], "soft", facts[one], share, LEARNT)

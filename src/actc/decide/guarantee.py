@@ -147,7 +147,7 @@ class Ranking:
         place = int(np.searchsorted(counts, min(count, int(counts[-1]))))
         return int(np.searchsorted(-self.p, -self.p[place], side="right"))
 
-    def listed(self, size: int) -> IntArray:
+    def pool_rows_of(self, size: int) -> IntArray:
         """Return the rows in the pool of the first ``size`` candidates, as far as they are in it."""
         rows = self.pool_rows[:size]
         return rows[rows >= 0]
@@ -377,14 +377,14 @@ def start_round(plan: RoundPlan, ranking: Ranking, target: TargetPrecision, rand
         fewest = min(draws_to_pass(0, target.precision, alpha), plan.draws)
         fewer = (replace(plan, draws=draws) for draws in range(fewest, plan.draws))
         plan = next((one for one in fewer if len(nested_lists(ranking.p, target, one))), plan)
-    rows = ranking.listed(int(nested_lists(ranking.p, target, plan).max(initial=0)))
+    rows = ranking.pool_rows_of(int(nested_lists(ranking.p, target, plan).max(initial=0)))
     plan = replace(plan, draws=min(plan.draws, len(rows)), size=len(rows))
     return Picks(random.permutation(rows)[: plan.draws], LIST_DRAW, **_provenance(plan))
 
 
 def draw_more(drawn: SampledRound, waiting: IntArray, count: int, random: np.random.Generator) -> Picks:
     """Return more draws of a round, none of what was drawn and of what waits for an answer."""
-    rows = drawn.ranking.listed(drawn.size)
+    rows = drawn.ranking.pool_rows_of(drawn.size)
     rest = np.setdiff1d(rows, np.append(waiting, drawn.ranking.pool_rows[drawn.places]))
     plan = replace(drawn.plan, size=len(rows))
     return Picks(random.permutation(rest)[:count], LIST_DRAW, **_provenance(plan))

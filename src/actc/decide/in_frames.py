@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.data.answers import Annotations, Answers
+from actc.data.answers import Answers
 from actc.data.constraints import Constraints
 from actc.data.frames import (
     TRIPLE,
@@ -35,12 +35,11 @@ from actc.evidence.score import TrainingSet, score_evidence
 from actc.graph.formats import as_graph
 from actc.graph.graph import Graph
 from actc.methods.named import find_method, warn_of_scores
+from actc.methods.pooled.method import EVIDENCE_METHOD
 
 LOG = logging.getLogger("actc")
 DRAWN = ("selection", "sampling_frame", "inclusion_probability", "round")
 """The columns of questions that say how each was selected, beside ``frame_size``."""
-METHODS_BY_GRAPH = {False: "pooled", True: "pooled-evidence"}
-"""The method, without and with a graph."""
 NO_PERSON = (
     "No person answered, so neither the share of true triples nor what the judges are worth is known: the order is "
     "theirs, and about half is taken as true. Twenty answers to triples drawn at random settle it."
@@ -74,7 +73,7 @@ def pick_triples(
     count : int
         How many.
     answers : Answers or data frame, optional
-        What was judged before: head, relation, tail, label (1 or 0); these are not asked again.
+        What was judged before: head, relation, tail, label (1 or 0); these are not selected again.
     judges : data frame, optional
         What machines answered, as :func:`accept_triples` takes it.
     precision, confidence : float
@@ -122,10 +121,10 @@ def accept_triples(
     pool : ScoredTriples, or data frame with the columns head, relation, tail and score
         The candidates; beside judges or a graph a frame needs no score.
     answers : Answers or data frame, optional
-        What was judged: head, relation, tail, label (1 or 0), and how it was selected, as :func:`pick_triples` says.
+        What was judged: head, relation, tail, label (1 or 0), and the columns of :func:`pick_triples`.
     judges : data frame, optional
         What machines answered: head, relation, tail, judge, and label (1 or 0) or probability. What they are worth is
-        learnt from the answers of people.
+        inferred from the answers of people.
     method : str, optional
         A name in ``METHODS``; the pooled ones need no answers. ``pooled`` if not given, with a graph
         ``pooled-evidence``.
@@ -138,7 +137,7 @@ def accept_triples(
         What may not be true together, as :func:`actc.find_constraints` finds it.
     graph : path, Triples, data frame or PyKEEN's triples factory, optional
         The facts that are known, such as those that a model was trained on. A method that reads evidence scores the
-        candidates by what the graph says of each; the own score comes back as ``model_score``. Candidates that
+        candidates by the graph's evidence for each; their own score comes back as ``model_score``. Candidates that
         contradict these facts are excluded, where there are constraints.
     keep_all : bool
         Return all candidates, in their order, with a column ``accepted``.
@@ -154,7 +153,8 @@ def accept_triples(
     >>> actc.accept_triples(pool, answers, method="localopt-acc")["head"].tolist()
     ['c', 'd']
     """
-    case = _open_case(pool, answers, judges, method, known, graph, precision, confidence, constraints)
+    case = _open_case(pool, answers, judges, method, known, graph, precision, confidence)
+    case = replace(case, constraints=constraints or Constraints())
     if len(case.judged) and not len(case.annotations):
         LOG.warning(NO_PERSON)
     decided = case.decisions
@@ -172,28 +172,23 @@ def _open_case(
     graph: Any,
     precision: float | None,
     confidence: float,
-    constraints: Constraints | None = None,
 ) -> Case:
-    name = METHODS_BY_GRAPH[graph is not None] if method is None else method
+    name = method or ("pooled" if graph is None else EVIDENCE_METHOD)
     facts = None if graph is None else as_graph(graph)
     reads_evidence = facts is not None and find_method(name).reads == "evidence"
     triples = _as_pool(pool, needs_score=judges is None and not reads_evidence)
     if facts is not None and reads_evidence:
-        triples = _weigh_evidence(triples, facts)
-    annotations = Annotations() if answers is None else _read_answers(triples, answers, "answers").on(triples)
+        triples = _score_evidence(triples, facts)
     warn_of_scores(find_method(name), triples)
-    judged = Answers()
-    if judges is not None:
-        if not isinstance(judges, Answers):
-            read_frame(judges, (*TRIPLE, "judge"))  # refused without
-        judged = _read_answers(triples, judges, "judges' answers")
+    annotations = _read_answers(triples, answers, "answers").on(triples)
+    if judges is not None and not isinstance(judges, Answers):
+        read_frame(judges, (*TRIPLE, "judge"))  # refused without
+    judged = _read_answers(triples, judges, "judges' answers")
     target = None if precision is None else TargetPrecision(precision, confidence)
-    return Case(
-        triples, annotations, known, name, judged, target, constraints=constraints or Constraints(), facts=facts
-    )
+    return Case(triples, annotations, known, name, judged, target, facts=facts)
 
 
-def _weigh_evidence(triples: ScoredTriples, graph: Graph) -> ScoredTriples:
+def _score_evidence(triples: ScoredTriples, graph: Graph) -> ScoredTriples:
     """Return candidates whose scores are their log-odds by the graph's evidence; its own facts weigh the evidence."""
     if set(graph.entity_names).isdisjoint(triples.entity_names):
         raise TableError("The graph and the pool have no entity in common; are they about the same things?")
@@ -225,12 +220,11 @@ def _as_pool(pool: Any, needs_score: bool) -> ScoredTriples:
 
 def _read_answers(pool: ScoredTriples, given: Any, source: str) -> Answers:
     """Read answers; refuse a frame in which nobody has answered anything, such as the questions as they were picked."""
-    if isinstance(given, Answers):
-        answers = given
-    else:
-        answers = Answers.from_frame(given)
-        if not len(answers) and len(read_ids(given)[0]):
-            raise TableError(f"None of the {source} has a label: put 1 (true) or 0 (false) into the column label.")
+    if given is None:
+        return Answers()
+    answers = given if isinstance(given, Answers) else Answers.from_frame(given)
+    if answers is not given and not len(answers) and len(read_ids(given)[0]):
+        raise TableError(f"None of the {source} has a label: put 1 (true) or 0 (false) into the column label.")
     for note in answers.describe_use(pool, source=source):
         LOG.warning(note)
     return answers

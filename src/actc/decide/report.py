@@ -38,7 +38,7 @@ RESTS_ON = {
 
 @dataclass(frozen=True)
 class RelationLine:
-    """What the report says about one relation."""
+    """The numbers of one relation."""
 
     relation: str
     triples: int
@@ -287,7 +287,7 @@ class PageContext:
     sentence : callable
         Gives the sentence of a head, a relation and a tail.
     commands : tuple of str
-        What to run next, ready to copy.
+        The next commands, to be copied.
     reasons : mapping of (head, relation, tail) to str
         Why a triple may be true or false, of those that are shown; empty where nobody looked.
     accepted : tuple of (head, relation, tail)

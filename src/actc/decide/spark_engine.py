@@ -109,11 +109,11 @@ def _read_files(session: Any, candidates: Layout, columns: Sequence[str] = SCORE
 
 
 def _name_columns(table: Any, path: str, columns: Sequence[str] = SCORED) -> Any:
-    found = call_columns(table.columns)
-    missing = [name for name in columns if name not in found]
+    named = call_columns(table.columns)
+    missing = [name for name in columns if name not in named]
     if missing:
-        raise FileError(f"{path}: the column {missing[0]!r} is missing (found: {', '.join(table.columns)}).")
-    return _rename(table, {name: found[name] for name in columns})
+        raise FileError(f"{path}: the column {missing[0]!r} is missing (its columns: {', '.join(table.columns)}).")
+    return _rename(table, {name: named[name] for name in columns})
 
 
 def _rename(table: Any, names: dict[str, str]) -> Any:

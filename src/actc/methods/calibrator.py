@@ -38,7 +38,7 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
     ----------
     thresholds_ : Thresholds or None
         One cut per relation, in units of the scores given to :meth:`fit`; with an interval, from pooled methods. None
-        where no cut on the score says what :meth:`predict` says.
+        where no cut on the score decides as :meth:`predict` does.
     classes_ : bool array of shape (2,)
         False and True, in the order of :meth:`predict_proba`'s columns.
     fit_ : Fit

@@ -85,7 +85,7 @@ class DecisionSets:
         return both._take(np.argsort(both.group * len(pool) + pool.ranks[both.rows], kind="stable"))
 
     def fill_defaults(self, cuts: FloatArray) -> FloatArray:
-        """Turn one cut per group into a table of shape (S, R + 1), the default standing in wherever a cut is NaN."""
+        """Turn one cut per group into a table of shape (S, R + 1), the default where a cut is NaN."""
         table = cuts.reshape(self.sets, self.width)
         return np.where(np.isnan(table), table[:, -1:], table)
 

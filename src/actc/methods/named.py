@@ -1,8 +1,8 @@
-"""Every named method, and the two words that all others speak: Method and Fit.
+"""Every named method, and the two protocols: Method and Fit.
 
 A method is a frozen dataclass whose fields are its options, so that ``actc-lr-rndm:n=50,soft=true`` is the method
-``actc-lr-rndm`` with two fields replaced. It looks at a pool and at answers and gives back one fit, :meth:`Method.fit`;
-whoever wants thresholds, probabilities, the next triples to judge or how sure the method is asks that fit.
+``actc-lr-rndm`` with two fields replaced. :meth:`Method.fit` makes one fit of a pool and its answers. The fit has
+thresholds, probabilities, the next triples to judge, and how sure the method is.
 """
 
 from __future__ import annotations

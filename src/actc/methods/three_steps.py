@@ -120,7 +120,7 @@ class StepsFit:
 
     def probabilities(self, triples: ScoredTriples) -> FloatArray | None:
         """Return P(true) of any triples, shape (M,); None if the method has no probabilities."""
-        return None if self._learnt is None else self._learnt(self._seen(triples))
+        return None if self._classifiers is None else self._classifiers(self._seen(triples))
 
     def _repr_html_(self) -> str | None:
         """Return the thresholds as a table, for a notebook; None before there are any."""
@@ -131,12 +131,12 @@ class StepsFit:
         return select_triples(self._seen_pool, self.answers, count, self.method.selector, random, self._estimate)
 
     def _estimate(self, relation: int | None = None) -> FloatArray:
-        if self._learnt is None:
+        if self._classifiers is None:
             raise OptionError(
                 f"The selector {self.method.selector!r} asks for probabilities, which this method does not have; "
                 "use an actc or a pooled method."
             )
-        return self._learnt(self._seen_pool if relation is None else self._seen_pool.as_if(relation))
+        return self._classifiers(self._seen_pool if relation is None else self._seen_pool.as_if(relation))
 
     def _seen(self, triples: ScoredTriples) -> ScoredTriples:
         return triples if self.squash is None else self.squash.apply(triples)
@@ -146,7 +146,7 @@ class StepsFit:
         return self._seen(self.pool)
 
     @cached_property
-    def _learnt(self) -> Probabilities | None:
+    def _classifiers(self) -> Probabilities | None:
         return self.method.learn(self._seen_pool, self.answers)
 
 

@@ -42,7 +42,7 @@ def point_of(pool: PreparedPool, row: int) -> tuple[int, int]:
 
 
 class ExpectedGains:
-    """What a label at each point of each relation is expected to bring, kept up to date as a batch grows.
+    """What a label at each point of each relation is expected to bring, updated as a batch grows.
 
     ``gains`` has the shape (R, Q). A label counts for its own relation only.
     """
@@ -100,11 +100,11 @@ def pick_expected_gain(
     gains = ExpectedGains(posterior)
     first = gains.gains.copy()
     gains.gains[left.of_relation() == 0] = -np.inf
-    found: list[tuple[int, str, str, float, str]] = []
+    picked: list[tuple[int, str, str, float, str]] = []
     gain_share = 1 - sum(tuned.CHECKS.values())
-    while len(found) < count and left.of_relation().any():
+    while len(picked) < count and left.of_relation().any():
         relation, point = gains.best()
-        frame = which_set(len(annotations) + len(found))
+        frame = which_set(len(annotations) + len(picked))
         place, frame = left.draw(frame, random) if frame else (left.draw_near(relation, point, random), "")
         probability = left.check_probability(place) + gain_share * left.near_probability(relation, point, place)
         if not frame:
@@ -112,12 +112,12 @@ def pick_expected_gain(
         row = int(pool.members[place])
         reason = RANDOM_CHECK if frame else _gain_in_words(float(first[point_of(pool, row)]))
         selection = "gain" if not frame else "random" if frame == "pool" else "check"
-        found.append((row, selection, frame, probability, reason))
+        picked.append((row, selection, frame, probability, reason))
         left.take(place)
         taken = pool.relations[row]
         if left.of_relation()[taken] == 0:
             gains.gains[taken] = -np.inf
-    rows, selections, frames, probabilities, reasons = zip(*found, strict=True) if found else ((),) * 5
+    rows, selections, frames, probabilities, reasons = zip(*picked, strict=True) if picked else ((),) * 5
     drawn = {"selection": selections, "sampling_frame": frames, "inclusion_probability": probabilities}
     return Picks(np.array(rows, dtype=np.int64), reasons, **drawn)
 
@@ -228,10 +228,10 @@ def pick_listed(
     top = free[np.argsort(-probabilities[free], kind="stable")[:length]]
     least, most = tuned.FROM_LIST
     share = least + (most - least) * float(probabilities[top].mean())
-    everywhere, listed = np.zeros((2, size))
+    everywhere, of_list = np.zeros((2, size))
     everywhere[free] = np.maximum(np.bincount(relations), 1)[relations[free]] ** -0.5
-    listed[top] = 1.0
-    p = (1 - share) * everywhere / everywhere.sum() + share * listed / listed.sum()
+    of_list[top] = 1.0
+    p = (1 - share) * everywhere / everywhere.sum() + share * of_list / of_list.sum()
     rows = random.choice(size, min(count, len(free)), replace=False, p=p / p.sum())
     left = 1 - np.append(0.0, np.cumsum(p[rows])[:-1])  # of the probability, when each is drawn
     probability = np.minimum(p[rows] / np.maximum(left, p[rows]), 1.0)
