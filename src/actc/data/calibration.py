@@ -31,23 +31,16 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Counts:
-    """How much thresholds rest on, and what they accept of it.
+    """How much thresholds rest on, and what they accept of it."""
 
-    Parameters
-    ----------
-    pool, annotated, annotated_true, draws : int
-        Candidates; answers; those that are "true"; those with an inclusion probability, on which guarantees rest.
-    triples, answers, accepted : int array of shape (R,)
-        Candidates, answers, and accepted candidates of each relation.
-    """
-
-    pool: int
-    annotated: int
-    annotated_true: int
-    draws: int
-    triples: IntArray
+    pool: int  # candidates
+    annotated: int  # answers
+    annotated_true: int  # those of them that are "true"
+    draws: int  # answers with an inclusion probability, on which guarantees rest
+    # Of each relation, (R,):
+    triples: IntArray  # candidates
     answers: IntArray
-    accepted: IntArray
+    accepted: IntArray  # accepted candidates
 
     @classmethod
     def of(cls, pool: ScoredTriples, annotations: Annotations, decided: BoolArray) -> Counts:
@@ -70,28 +63,17 @@ TOTALS, COUNTED = ("pool", "annotated", "annotated_true", "draws"), ("triples", 
 
 @dataclass(frozen=True)
 class Sources:
-    """Where thresholds come from, so that a report can go back there.
+    """Where thresholds come from, so that a report can go back there."""
 
-    Parameters
-    ----------
-    scores, labels, known : Path, optional
-        The candidates, the answers on some of them, the scored triples that the graph holds.
-    session : Path, optional
-        The annotation session that has all three, instead.
-    candidates : Path, optional
-        What is decided on, where it is more than these scores.
-    graph : Path, optional
-        The facts that candidates may contradict, where there are constraints.
-    picks : {"unknown", "random"}
-        How the judged triples were picked: as far as the labels show, or at random by the user's word.
-    """
-
+    # scores, labels, known: the candidates, the answers on some of them, the scored triples that the graph holds
     scores: Path | None = None
     labels: Path | None = None
     known: Path | None = None
-    session: Path | None = None
-    candidates: Path | None = None
-    graph: Path | None = None
+    session: Path | None = None  # the annotation session that has all three, instead
+    candidates: Path | None = None  # what is decided on, where it is more than these scores
+    graph: Path | None = None  # the facts that candidates may contradict, where there are constraints
+    # how the judged triples were picked: as far as the labels show, or at random by the user's word: "unknown",
+    # "random"
     picks: str = "unknown"
 
     def __bool__(self) -> bool:

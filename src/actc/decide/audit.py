@@ -32,21 +32,11 @@ MIN_ANSWERS = 30
 
 @dataclass(frozen=True)
 class StoppingRule:
-    """When an audit has answers enough.
+    """When an audit has answers enough."""
 
-    Parameters
-    ----------
-    within : float
-        The share of true facts is known to plus or minus so much.
-    target : float, optional
-        The share that is certified instead.
-    level : float
-        The confidence of the bounds.
-    """
-
-    within: float = 0.05
-    target: float | None = None
-    level: float = 0.9
+    within: float = 0.05  # the share of true facts is known to plus or minus so much
+    target: float | None = None  # the share that is certified instead
+    level: float = 0.9  # the confidence of the bounds
 
     def __post_init__(self) -> None:
         if not 0 < self.within < 0.5:
@@ -59,28 +49,17 @@ class StoppingRule:
 
 @dataclass(frozen=True)
 class Audit:
-    """What the answers show about all of the accepted facts.
-
-    Parameters
-    ----------
-    rule : StoppingRule
-    total, judged, trues : int
-        Accepted facts; those with an answer; those judged true.
-    share : Share
-        The share of true facts among the accepted ones, with its interval.
-    more : int, optional
-        About how many more answers are needed; 0 where these are enough, None where a target is out of reach.
-    drawn : int
-        How many facts were drawn to be judged next.
-    """
+    """What the answers show about all of the accepted facts."""
 
     rule: StoppingRule
+    # total, judged, trues: accepted facts; those with an answer; those judged true
     total: int
     judged: int
     trues: int
-    share: Share
+    share: Share  # the share of true facts among the accepted ones, with its interval
+    # about how many more answers are needed; 0 where these are enough, None where a target is out of reach
     more: int | None
-    drawn: int = 0
+    drawn: int = 0  # how many facts were drawn to be judged next
 
 
 def stratify(accepted: ScoredTriples) -> IntArray:

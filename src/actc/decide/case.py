@@ -46,55 +46,29 @@ FOLDS = 5
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """Pool, answers and judges, and what a method makes of them; each thing is computed once, when it is first used.
+    """Pool, answers and judges, and what a method makes of them; each thing is computed once, when it is first used."""
 
-    Parameters
-    ----------
-    pool, annotations, known
-        What questions are chosen from, people's answers in the order in which they were given, the scored triples that
-        the graph holds.
-    method : str or Method
-    judged : Answers
-        Answers of judges about triples of the pool.
-    target : TargetPrecision, optional
-        The precision that is guaranteed of the triples that are accepted beyond people's own answers.
-    given_thresholds : Thresholds, optional
-        Thresholds to decide by, in the place of the fit's own.
-    name : str
-        What to call it.
-    fitted : Fit, optional
-        The method's fit on the answers, where the caller has it already.
-    candidates : ScoredTriples, optional
-        What is decided on, where it is more than the pool.
-    holdout : tuple of float
-        Draws of the accepted precision by a holdout: the estimate while there is no answer.
-    constraints : Constraints
-        What cannot be true together.
-    facts : Triples, optional
-        What the graph holds, for constraints that candidates and facts would violate together.
-    open_round : RoundPlan, optional
-        A round of draws that has begun, though none of them may be answered yet.
-    other_answers : Answers
-        People's answers about candidates that are not in the pool: they decide these, and teach nothing.
-    bases : dict of int to Case
-        The cases before some of the rounds, by the round's number, where the caller has them already.
-    """
-
-    pool: ScoredTriples
-    annotations: Annotations = field(default_factory=Annotations)
-    known: ScoredTriples | None = None
+    pool: ScoredTriples  # what questions are chosen from
+    annotations: Annotations = field(default_factory=Annotations)  # people's answers, in the order they were given
+    known: ScoredTriples | None = None  # scored triples that the graph holds
     method: str | Method = "pooled"
-    judged: Answers = field(default_factory=Answers)
+    judged: Answers = field(default_factory=Answers)  # answers of judges about triples of the pool
+    # the precision that is guaranteed of the triples that are accepted beyond people's own answers
     target: TargetPrecision | None = None
-    given_thresholds: Thresholds | None = None
-    name: str = "thresholds"
-    fitted: Fit | None = None
+    given_thresholds: Thresholds | None = None  # thresholds to decide by, in the place of the fit's own
+    name: str = "thresholds"  # what to call it
+    fitted: Fit | None = None  # the method's fit on the answers, where the caller has it already
+    # what is decided on, where it is more than the pool
     candidates: ScoredTriples = None  # type: ignore[assignment]  # the pool, where nothing is given
+    # draws of the accepted precision by a holdout: the estimate while there is no answer
     holdout: tuple[float, ...] = ()
-    constraints: Constraints = field(default_factory=Constraints)
+    constraints: Constraints = field(default_factory=Constraints)  # what cannot be true together
+    # what the graph holds, for constraints that candidates and facts would violate together
     facts: Triples | None = None
-    open_round: RoundPlan | None = None
+    open_round: RoundPlan | None = None  # a round of draws that has begun, though none of them may be answered yet
+    # people's answers about candidates that are not in the pool: they decide these, and teach nothing
     other_answers: Answers = field(default_factory=Answers)
+    # the cases before some of the rounds, by the round's number, where the caller has them already
     bases: dict[int, Case] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

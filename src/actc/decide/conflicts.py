@@ -30,31 +30,20 @@ DIGITS, STEPS = 6, 60
 
 @dataclass(frozen=True, eq=False)
 class Conflicts:
-    """Groups of triples of which at most one can be true; only groups in which something competes.
-
-    Parameters
-    ----------
-    constraints : Constraints
-    rows, groups, rules : int array of shape (M,)
-        A row of the triples, its group, and the constraint that makes the group; sorted by group, then row.
-    facts : int array of shape (G,)
-        How many facts are in each group.
-    witness : int array of shape (G,)
-        One of them, as a row of the facts; -1 where there is none, or where the constraint alone forbids.
-    is_fact : bool array of shape (N,)
-        Which of the triples are facts themselves.
-    mirrors : int array of shape (3, K)
-        Rows of the triples that a hard constraint accepts only with another triple; the row of that triple, -2 where it
-        is a fact and -1 where it is neither; and the constraint.
-    """
+    """Groups of triples of which at most one can be true; only groups in which something competes."""
 
     constraints: Constraints
+    # rows, groups, rules: (M,) each: a row of the triples, its group, and the constraint that makes the group; sorted
+    # by group, then row
     rows: IntArray
     groups: IntArray
     rules: IntArray
-    facts: IntArray
+    facts: IntArray  # (G,) how many facts are in each group
+    # (G,) one of them, as a row of the facts; -1 where there is none, or where the constraint alone forbids
     witness: IntArray
-    is_fact: BoolArray
+    is_fact: BoolArray  # (N,) which of the triples are facts themselves
+    # (3, K) rows of the triples that a hard constraint accepts only with another triple; the row of that triple, -2
+    # where it is a fact and -1 where it is neither; and the constraint
     mirrors: IntArray
 
     @property
@@ -195,28 +184,15 @@ def _match_disjoint(
 
 @dataclass(frozen=True, eq=False)
 class Resolution:
-    """What constraints leave of triples that compete.
+    """What constraints leave of triples that compete."""
 
-    Parameters
-    ----------
-    accepted : bool array of shape (N,)
-    probability : float array of shape (N,)
-        P(true) given the constraints.
-    contested : bool array of shape (N,)
-        Which compete with another or contradict a fact.
-    constraints : Constraints
-    rule : int array of shape (N,)
-        The constraint that excluded a triple; -1 where none did.
-    rival, fact : int array of shape (N,)
-        What it lost to: a row of the triples, or of the facts; -1 where neither: the constraint alone forbids it, or no
-        rival is probable enough.
-    """
-
-    accepted: BoolArray
-    probability: FloatArray
-    contested: BoolArray
+    accepted: BoolArray  # (N,)
+    probability: FloatArray  # (N,) P(true) given the constraints
+    contested: BoolArray  # (N,) which compete with another or contradict a fact
     constraints: Constraints
-    rule: IntArray
+    rule: IntArray  # (N,) the constraint that excluded a triple; -1 where none did
+    # rival, fact: (N,) each: what it lost to: a row of the triples, or of the facts; -1 where neither: the constraint
+    # alone forbids it, or no rival is probable enough
     rival: IntArray
     fact: IntArray
 

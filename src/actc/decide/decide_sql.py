@@ -33,37 +33,18 @@ CROWDED = "HAVING count(*) > 1 AND min(is_fact) = 0"
 
 @dataclass(frozen=True)
 class DecisionPlan:
-    """What to do with the candidates; an engine carries it out.
-
-    Parameters
-    ----------
-    thresholds : Thresholds
-    curves : Curves or None
-        Where a column ``probability`` comes from.
-    exceptions : Answers
-        Triples that are decided by an answer, whatever their score.
-    keep_all : bool
-        Write rejected candidates too, with a column ``accepted``.
-    best_only : bool
-        Accept at most one tail for each head and relation: the one with the highest score, the first name among equals.
-    memory : int
-        Bytes that the engine may use.
-    master : str or None
-        Where Spark runs.
-    constraints : Constraints
-        What cannot be true together; those that are used.
-    facts : Layout or str, optional
-        Files of facts, or the address of such for Spark, which candidates may contradict.
-    """
+    """What to do with the candidates; an engine carries it out."""
 
     thresholds: Thresholds
-    curves: Curves | None = None
-    exceptions: Answers = field(default_factory=Answers)
-    keep_all: bool = False
+    curves: Curves | None = None  # where a column ``probability`` comes from
+    exceptions: Answers = field(default_factory=Answers)  # triples that are decided by an answer, whatever their score
+    keep_all: bool = False  # write rejected candidates too, with a column ``accepted``
+    # accept at most one tail for each head and relation: the one with the highest score, the first name among equals
     best_only: bool = False
-    memory: int = 10**9
-    master: str | None = None
-    constraints: Constraints = field(default_factory=Constraints)
+    memory: int = 10**9  # bytes that the engine may use
+    master: str | None = None  # where Spark runs
+    constraints: Constraints = field(default_factory=Constraints)  # what cannot be true together; those that are used
+    # files of facts, or the address of such for Spark, which candidates may contradict
     facts: Layout | str | None = None
 
     @property
@@ -91,25 +72,14 @@ class DecisionPlan:
 
 @dataclass(frozen=True, eq=False)
 class DecisionCounts:
-    """How many candidates there were and how many were accepted, relation by relation.
+    """How many candidates there were and how many were accepted, relation by relation."""
 
-    Parameters
-    ----------
-    relation_names : tuple of str
-        The candidates' relations, sorted.
-    cuts : float array of shape (R,)
-        The threshold that applied to each.
-    candidates, accepted : int array of shape (R,)
-        How many candidates there were; how many of them were accepted.
-    excluded : int array of shape (R,), optional
-        How many constraints excluded, where there are any.
-    """
-
-    relation_names: tuple[str, ...]
-    cuts: FloatArray
+    relation_names: tuple[str, ...]  # the candidates' relations, sorted
+    cuts: FloatArray  # (R,) the threshold that applied to each
+    # candidates, accepted: (R,) each: how many candidates there were; how many of them were accepted
     candidates: IntArray
     accepted: IntArray
-    excluded: IntArray | None = None
+    excluded: IntArray | None = None  # (R,) how many constraints excluded, where there are any
 
     def __len__(self) -> int:
         return len(self.relation_names)

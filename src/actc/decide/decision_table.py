@@ -32,29 +32,16 @@ CONSTRAINT = "constraint"
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """What becomes of triples.
-
-    Parameters
-    ----------
-    triples : ScoredTriples
-    accepted : bool array of shape (N,)
-    probability : float array of shape (N,), or None
-        P(true): 0 or 1 where a person answered; None where the method has none.
-    by : object array of shape (N,)
-        Who decided: ``person``, ``oracle``, ``judges`` (where they changed the method's decision), ``method``, or
-        ``constraint`` where it would have been accepted by itself.
-    p_unjudged : float array of shape (N,), or None
-        P(true) without people's answers and constraints.
-    resolution : Resolution, optional
-        What constraints excluded, where there are any.
-    """
+    """What becomes of triples."""
 
     triples: ScoredTriples
-    accepted: BoolArray
-    probability: FloatArray | None
+    accepted: BoolArray  # (N,)
+    probability: FloatArray | None  # (N,) P(true): 0 or 1 where a person answered; None where the method has none
+    # (N,) who decided: ``person``, ``oracle``, ``judges`` (where they changed the method's decision), ``method``, or
+    # ``constraint`` where it would have been accepted by itself
     by: NDArray[np.object_]
-    p_unjudged: FloatArray | None
-    resolution: Resolution | None = None
+    p_unjudged: FloatArray | None  # (N,) P(true) without people's answers and constraints
+    resolution: Resolution | None = None  # what constraints excluded, where there are any
 
     @property
     def excluded(self) -> IntArray:

@@ -51,32 +51,18 @@ class Share:
 
 @dataclass(frozen=True)
 class Goal:
-    """How to describe what is decided.
+    """How to describe what is decided."""
 
-    Parameters
-    ----------
-    things : str
-        What is decided about.
-    true : str
-        The property that is looked for.
-    accepted, rejected : str
-        What becomes of triples with that property, and of the others.
-    accept, reject : str
-        What is done with them.
-    accepted_facts : str
-        The accepted ones.
-    file : str
-        The name of the file with them.
-    """
-
-    things: str
-    true: str
+    things: str  # what is decided about
+    true: str  # the property that is looked for
+    # accepted, rejected: what becomes of triples with that property, and of the others
     accepted: str
     rejected: str
+    # accept, reject: what is done with them
     accept: str
     reject: str
-    accepted_facts: str
-    file: str
+    accepted_facts: str  # the accepted ones
+    file: str  # the name of the file with them
 
     @property
     def quantities(self) -> dict[str, tuple[str, str]]:
@@ -133,33 +119,15 @@ def estimate_correction(
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """How good decisions on some candidates are, in all and by relation.
+    """How good decisions on some candidates are, in all and by relation."""
 
-    Parameters
-    ----------
-    relations : int array of shape (N,)
-        The relation of each candidate.
-    p : float array of shape (N,)
-        P(true) of each, without people's answers.
-    accepted : bool array of shape (N,)
-        What is decided.
-    judged : int array of shape (N,)
-        1 and 0 where a person's answer decides, -1 elsewhere.
-    corrections : pair of Correction
-        Of the accepted and of the rejected candidates that nobody judged.
-    draws_in : int array of shape (R,)
-        Random draws among the answers, by relation.
-    source : {"model", "holdout", "answers"}
-        What corrects the mean of P(true), if anything.
-    """
-
-    relations: IntArray
-    p: FloatArray
-    accepted: BoolArray
-    judged: IntArray
-    corrections: tuple[Correction, Correction]
-    draws_in: IntArray
-    source: str = "model"
+    relations: IntArray  # (N,) the relation of each candidate
+    p: FloatArray  # (N,) P(true) of each, without people's answers
+    accepted: BoolArray  # (N,) what is decided
+    judged: IntArray  # (N,) 1 and 0 where a person's answer decides, -1 elsewhere
+    corrections: tuple[Correction, Correction]  # of the accepted and of the rejected candidates that nobody judged
+    draws_in: IntArray  # (R,) random draws among the answers, by relation
+    source: str = "model"  # what corrects the mean of P(true), if anything: "model", "holdout", "answers"
 
     @cached_property
     def overall(self) -> dict[str, Share | None]:

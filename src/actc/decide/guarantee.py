@@ -84,24 +84,12 @@ class TargetPrecision:
 
 @dataclass(frozen=True)
 class RoundPlan:
-    """A round of draws from one list.
+    """A round of draws from one list."""
 
-    Parameters
-    ----------
-    number : int
-        The first round is 1.
-    draws : int
-        How many draws test the list.
-    share : float
-        The share of the error that they may spend.
-    size : int
-        How many candidates of the pool are on the list; 0 while it is not fixed.
-    """
-
-    number: int
-    draws: int
-    share: float
-    size: int = 0
+    number: int  # the first round is 1
+    draws: int  # how many draws test the list
+    share: float  # the share of the error that they may spend
+    size: int = 0  # how many candidates of the pool are on the list; 0 while it is not fixed
 
     @property
     def sampling_frame(self) -> str:
@@ -123,21 +111,11 @@ class RoundPlan:
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The candidates that nobody judged, the most probable first.
+    """The candidates that nobody judged, the most probable first."""
 
-    Parameters
-    ----------
-    rows : int array of shape (K,)
-        Their rows among all candidates.
-    p : float array of shape (K,)
-        P(true) of each, descending.
-    pool_rows : int array of shape (K,)
-        Their rows in the pool that questions are chosen from, -1 where they are not in it.
-    """
-
-    rows: IntArray
-    p: FloatArray
-    pool_rows: IntArray
+    rows: IntArray  # (K,) their rows among all candidates
+    p: FloatArray  # (K,) P(true) of each, descending
+    pool_rows: IntArray  # (K,) their rows in the pool that questions are chosen from, -1 where they are not in it
 
     def size_of(self, count: int) -> int:
         """Return the size of the list that has so many candidates of the pool, ties among them."""
@@ -155,28 +133,14 @@ class Ranking:
 
 @dataclass(frozen=True, eq=False)
 class SampledRound:
-    """A round of draws with its answers.
-
-    Parameters
-    ----------
-    plan : RoundPlan
-    base : Case
-        The case as it was before the round: it fixed the list.
-    ranking : Ranking
-        By that case.
-    size : int
-        Size of the list that was drawn from.
-    places : int array of shape (n,)
-        Places of the answered draws in the ranking.
-    labels : bool array of shape (n,)
-    """
+    """A round of draws with its answers."""
 
     plan: RoundPlan
-    base: Any
-    ranking: Ranking
-    size: int
-    places: IntArray
-    labels: BoolArray
+    base: Any  # the case as it was before the round: it fixed the list
+    ranking: Ranking  # by that case
+    size: int  # size of the list that was drawn from
+    places: IntArray  # (n,) places of the answered draws in the ranking
+    labels: BoolArray  # (n,)
 
     @property
     def open_draws(self) -> int:
@@ -194,26 +158,13 @@ class SampledRound:
 
 @dataclass(frozen=True, eq=False)
 class Guarantee:
-    """What is guaranteed of the accepted facts that nobody judged.
-
-    Parameters
-    ----------
-    target : TargetPrecision
-    size : int
-        How many candidates the list has that passed; 0 if none did.
-    min_probability : float
-        The lowest P(true) in it; infinite if none passed.
-    round : SampledRound, optional
-        The round that tested it; None before the first.
-    settled : bool
-        Whether the answers that are missing in the round change nothing.
-    """
+    """What is guaranteed of the accepted facts that nobody judged."""
 
     target: TargetPrecision
-    size: int = 0
-    min_probability: float = np.inf
-    round: SampledRound | None = None
-    settled: bool = True
+    size: int = 0  # how many candidates the list has that passed; 0 if none did
+    min_probability: float = np.inf  # the lowest P(true) in it; infinite if none passed
+    round: SampledRound | None = None  # the round that tested it; None before the first
+    settled: bool = True  # whether the answers that are missing in the round change nothing
 
     @property
     def rows(self) -> IntArray:

@@ -83,18 +83,11 @@ def make_design(signals: FloatArray, logits: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class JudgeWeights:
-    """A mixture of Gaussians over the weights of the terms.
+    """A mixture of Gaussians over the weights of the terms."""
 
-    Parameters
-    ----------
-    shares : float array of shape (K,)
-    means : float array of shape (K, 3 + J)
-    covariances : float array of shape (K, 3 + J, 3 + J)
-    """
-
-    shares: FloatArray
-    means: FloatArray
-    covariances: FloatArray
+    shares: FloatArray  # (K,)
+    means: FloatArray  # (K, 3 + J)
+    covariances: FloatArray  # (K, 3 + J, 3 + J)
 
     def probabilities(self, design: FloatArray) -> FloatArray:
         """Return P(true) of triples with these terms, shape (M,)."""
@@ -129,24 +122,15 @@ def fit_weights(design: FloatArray, labels: BoolArray) -> JudgeWeights:
 
 @dataclass(frozen=True, eq=False)
 class JudgeAdjustedFit:
-    """A method's fit on people's answers, adjusted by the answers of judges.
+    """A method's fit on people's answers, adjusted by the answers of judges."""
 
-    Parameters
-    ----------
-    method, pool, answers, known
-        What the fit was made of; people's answers only.
-    fit : Fit
-        The method's own fit, which has probabilities.
-    judged : Answers
-        Answers of judges about triples of the pool.
-    """
-
+    # method, pool, answers, known: what the fit was made of; people's answers only
     method: Method
     pool: ScoredTriples
     answers: Annotations
     known: ScoredTriples | None
-    fit: Fit
-    judged: Answers
+    fit: Fit  # the method's own fit, which has probabilities
+    judged: Answers  # answers of judges about triples of the pool
 
     @cached_property
     def _tabulated(self) -> tuple[list[str], FloatArray]:

@@ -53,51 +53,27 @@ class RelationLine:
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """All numbers of a report.
-
-    Parameters
-    ----------
-    name, method : str
-    pool, answers, accepted : int
-        The candidates, the answers about them, and how many of them are accepted.
-    judged_by : str
-        Who gave the answers: people or an oracle.
-    constraints : dict, optional
-        What constraints excluded, where there are any.
-    guarantee : dict, optional
-        The precision to guarantee, where there is one, and whether a list has passed.
-    rests_on : {"model", "holdout", "answers"}
-        What corrects the mean probability, if anything.
-    draws : int
-        Answers with a known inclusion probability.
-    answers_needed : dict
-        About how many more answers a guarantee of each precision needs; None where none is in sight.
-    quality : dict of str to Share
-    relations : list of RelationLine
-    ask_next : list of dict
-        The triples to judge next: head, relation, tail, score, probability.
-    histograms : list of dict
-        The scores of the largest relations, as :func:`draw_scores` returns them; not in JSON.
-    session, judges : tuple of str
-        Sentences about the session and about what machine judges added, where there are any.
-    goal : Goal
-    """
+    """All numbers of a report."""
 
     name: str
     method: str
+    # pool, answers, accepted: the candidates, the answers about them, and how many of them are accepted
     pool: int
     answers: int
     accepted: int
-    judged_by: str
-    constraints: dict[str, Any] | None
-    guarantee: dict[str, Any] | None
-    rests_on: str
-    draws: int
+    judged_by: str  # who gave the answers: people or an oracle
+    constraints: dict[str, Any] | None  # what constraints excluded, where there are any
+    guarantee: dict[str, Any] | None  # the precision to guarantee, where there is one, and whether a list has passed
+    rests_on: str  # what corrects the mean probability, if anything: "model", "holdout", "answers"
+    draws: int  # answers with a known inclusion probability
+    # about how many more answers a guarantee of each precision needs; None where none is in sight
     answers_needed: dict[str, int | None]
     quality: dict[str, Share | None]
     relations: list[RelationLine]
-    ask_next: list[dict[str, Any]]
+    ask_next: list[dict[str, Any]]  # the triples to judge next: head, relation, tail, score, probability
+    # the scores of the largest relations, as :func:`draw_scores` returns them; not in JSON
     histograms: list[dict[str, Any]]
+    # session, judges: sentences about the session and about what machine judges added, where there are any
     session: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
     goal: Goal = MISSING_FACTS
@@ -278,30 +254,17 @@ def draw_scores(case: Case, line: RelationLine) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class PageContext:
-    """What a page shows beside the report.
+    """What a page shows beside the report."""
 
-    Parameters
-    ----------
-    name : callable
-        Gives the name of a relation's id.
-    sentence : callable
-        Gives the sentence of a head, a relation and a tail.
-    commands : tuple of str
-        The next commands, to be copied.
-    reasons : mapping of (head, relation, tail) to str
-        Why a triple may be true or false, of those that are shown; empty where nobody looked.
-    accepted : tuple of (head, relation, tail)
-        Accepted triples to show with their reasons.
-    wrong : mapping, optional
-        How many facts are ``added``, how many wrong ones ``removed``, what is ``said`` of these, and the most doubtful
-        ``facts``, where wrong facts were looked for too.
-    """
-
-    name: Callable[[str], str] = str
+    name: Callable[[str], str] = str  # gives the name of a relation's id
+    # gives the sentence of a head, a relation and a tail
     sentence: Callable[[str, str, str], str] = lambda head, relation, tail: f"{head}  {relation}  {tail}"
-    commands: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()  # the next commands, to be copied
+    # why a triple may be true or false, of those that are shown; empty where nobody looked
     reasons: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
-    accepted: tuple[tuple[str, str, str], ...] = ()
+    accepted: tuple[tuple[str, str, str], ...] = ()  # accepted triples to show with their reasons
+    # how many facts are ``added``, how many wrong ones ``removed``, what is ``said`` of these, and the most doubtful
+    # ``facts``, where wrong facts were looked for too
     wrong: Mapping[str, Any] | None = None
 
 

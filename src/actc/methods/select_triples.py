@@ -23,27 +23,13 @@ SelectRows = Callable[[ScoredTriples, Annotations, int, np.random.Generator, Poo
 
 
 class Selector(NamedTuple):
-    """A way to select triples.
+    """A way to select triples."""
 
-    Parameters
-    ----------
-    select : callable
-        Returns the rows of the next triples to judge.
-    reason : str
-        Why a triple was selected, for the person who judges it.
-    is_random : bool
-        Whether another random generator would select other triples.
-    uniform : bool
-        Whether every triple that nobody has judged is selected with the same probability.
-    summary : str
-        Which triples it selects, one sentence.
-    """
-
-    select: SelectRows
-    reason: str = "Chosen by the method's own rule."
-    is_random: bool = True
-    uniform: bool = False
-    summary: str = ""
+    select: SelectRows  # returns the rows of the next triples to judge
+    reason: str = "Chosen by the method's own rule."  # why a triple was selected, for the person who judges it
+    is_random: bool = True  # whether another random generator would select other triples
+    uniform: bool = False  # whether every triple that nobody has judged is selected with the same probability
+    summary: str = ""  # which triples it selects, one sentence
 
 
 def find_selector(selector: str | SelectRows) -> Selector:
