@@ -36,9 +36,9 @@ from actc.graph.formats import read_graph
 from actc.methods.named import METHODS
 from actc.session import Judgement, Session
 from actc.session.cases import open_case
-from actc.session.export import main as make_file
 from actc.session.import_answers import read_judgements
 from actc.session.plan import Planner
+from actc.session.processes import main as make_file
 from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session
 from tests.complete.test_complete import folder, plan, triples_of  # noqa: F401
@@ -251,8 +251,8 @@ def check_doors(session, out) -> dict:
     """Go through every door of a session; return what each accepts."""
     run("export", session, "--thresholds", out / "t.json", "--accepted", out / "export.tsv", "--labels", out / "l.tsv")
     printed = {"decide": run("decide", out / "t.json", session / "pool.parquet", "--out", out / "decide.tsv")}
-    make_file(str(session), "accepted.tsv", str(out / "page.tsv"))
-    make_file(str(session), "thresholds.json", str(out / "page.json"))
+    make_file(str(session), "", "accepted.tsv", str(out / "page.tsv"))
+    make_file(str(session), "", "thresholds.json", str(out / "page.json"))
     run("decide", out / "page.json", session / "pool.parquet", "--out", out / "decide-page.tsv")
     printed["report"] = run("report", session, "--out", out / "r.html", "--json", out / "session.json")
     run("report", out / "t.json", "--out", out / "t.html", "--json", out / "thresholds.json")
@@ -558,7 +558,8 @@ def test_a_report_opens_reads_and_fits_once(request, tmp_path, which):
 
 def test_an_export_of_everything_opens_reads_and_fits_once(judged, tmp_path):
     with counted() as counts:
-        actc.export_session(judged, tmp_path / "l.tsv", tmp_path / "h.jsonl", tmp_path / "t.json", tmp_path / "a.tsv")
+        files = {"labels": "l.tsv", "history": "h.jsonl", "thresholds": "t.json", "accepted": "a.tsv"}
+        actc.export_session(judged, **{name: tmp_path / file for name, file in files.items()})
     assert counts == {"opened": 1, "read": 1, "fitted": 1 + FOLDS}
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from time import process_time
 
 from actc.data.files import read_scored
+from actc.session.lease_queue import Judgement
 from actc.session.plan import Planner
-from actc.session.record import Judgement
 from actc.session.settings import Settings
 from actc.session.start import create_session
 

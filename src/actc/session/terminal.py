@@ -87,13 +87,7 @@ def _next_card(session: Session, annotator: Annotator) -> dict[str, Any] | None:
 
 def draw(card: dict[str, Any], counts: dict[str, Any], advice: str) -> list[str]:
     """Return a card as lines of text; characters that move the cursor or hide text are replaced."""
-    lines = [
-        "",
-        f"── {write_count(counts)} " + "─" * 40,
-        "",
-        f"  {clean(plain(card['sentence']))}?",
-        "",
-    ]
+    lines = ["", f"── {write_count(counts)} " + "─" * 40, "", f"  {clean(plain(card['sentence']))}?", ""]
     for role in ("head", "relation", "tail"):
         named = card[role]
         about = " · ".join(clean(named[part]) for part in ("types", "description", "link") if named.get(part))
