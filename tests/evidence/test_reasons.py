@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from actc.data.triples import ScoredTriples
 from actc.evidence.model import EvidenceModel, Quantiles, Ridge
 from actc.evidence.plan import SIDES
-from actc.evidence.reasons import SENTENCES, Candidate, Slots, give_reasons, join_reasons, score_topics
+from actc.evidence.reasons import SENTENCES, Slots, Subject, give_reasons, join_reasons, score_topics
 from actc.evidence.table import gather_evidence
 from actc.graph.graph import Graph
 
@@ -46,7 +47,7 @@ def describe(graph, evidence, topic, row, supports, **values):
     """Return the sentence of a topic, with some pieces of evidence replaced."""
     evidence = evidence.with_pieces(**{name: np.full(len(evidence), value) for name, value in values.items()})
     slots = {side: replace(Slots.of(graph, side), single=np.zeros(len(graph.relation_names))) for side in SIDES}
-    return SENTENCES[topic](Candidate(evidence, row, slots, str), supports)
+    return SENTENCES[topic](Subject(evidence, row, slots, str, share=0.1), supports)
 
 
 def test_a_slot_that_most_fill_once_says_so_and_names_what_is_there(evidence, graph):
@@ -82,14 +83,16 @@ def test_what_says_the_same_is_one_reason(evidence, graph):
 def test_rules_stand_as_rules(evidence, graph):
     expected = "Rule: parent of(B, A) implies child of(A, B) in 90% of the cases."
     assert describe(graph, evidence, "pair", 1, True, pair_best=0.9) == expected
-    assert describe(graph, evidence, "pair", 1, False, pair_best=0.1).endswith("in only 10% of the cases.")
+    assert describe(graph, evidence, "pair", 1, False, pair_best=0.03).endswith("in only 3% of the cases.")
 
 
 @pytest.mark.parametrize(("topic", "piece"), [("pair", "pair_best"), ("head_rule", "head_rule_best")])
-def test_no_percentage_that_reads_as_none_supports_anything(evidence, graph, topic, piece):
+def test_a_rule_supports_what_it_makes_likelier_than_others(evidence, graph, topic, piece):
     assert describe(graph, evidence, topic, 1, True, **{piece: 0.0004}) == ""
     assert "less than 1%" in describe(graph, evidence, topic, 1, False, **{piece: 0.0004})
-    assert "40%" in describe(graph, evidence, topic, 1, True, **{piece: 0.4})
+    for share, supports in ((0.4, True), (0.11, True), (0.09, False)):  # a tenth of the candidates is true
+        assert f"{share:.0%}" in describe(graph, evidence, topic, 1, supports, **{piece: share})
+        assert describe(graph, evidence, topic, 1, not supports, **{piece: share}) == ""
 
 
 def test_relatives_are_counted(evidence, graph):
@@ -99,14 +102,44 @@ def test_relatives_are_counted(evidence, graph):
     assert not reasons
 
 
-def test_one_relative_is_one_entity(evidence, graph):
-    one = {"head_relatives_count": 1}
-    has, lacks = (
-        describe(graph, evidence, "head_relatives", 0, share > 0, head_relatives_five=share, **one)
-        for share in (1.0, 0.0)
+@pytest.mark.parametrize(
+    ("five", "count", "first", "supports", "words"),
+    [
+        (1, 1, 1, True, "The entity most similar to ada has the same fact: born in(eve, paris)."),
+        (1, 5, 1, True, "The entity most similar to ada has the same fact: born in(eve, paris)."),
+        (3, 5, 0, True, "3 of the 5 entities most similar to ada have the same fact, for example born in(eve, paris)."),
+        (1, 5, 0, False, "Only 1 of the 5 entities most similar to ada has the fact born in(X, paris)."),
+        (0, 5, 0, False, "None of the 5 entities most similar to ada has the fact born in(X, paris)."),
+        (0, 1, 0, False, "The entity most similar to ada does not have the fact born in(X, paris)."),
+    ],
+)
+def test_similar_entities_support_a_fact_if_the_most_similar_one_or_most_of_them_have_it(
+    graph, evidence, five, count, first, supports, words
+):
+    entity = graph.entity_names.places["eve"]
+    numbers = {"five": five, "count": count, "first": first, "entity": entity if five else -1}
+    values = {f"head_relatives_{name}": number for name, number in numbers.items()}
+    assert describe(graph, evidence, "head_relatives", 0, supports, **values) == words
+    assert describe(graph, evidence, "head_relatives", 0, not supports, **values) == ""
+
+
+def test_the_most_similar_entity_that_has_the_fact_is_named(graph):
+    """Bob and eve were born and live in the same town."""
+    asked = Graph.from_columns(["bob"], ["parent of"], ["kim"])
+    pieces = gather_evidence(graph, asked).pieces
+    relatives = {name: int(pieces[f"head_relatives_{name}"][0]) for name in ("five", "count", "first", "entity")}
+    assert relatives == {"five": 1, "count": 1, "first": 1, "entity": graph.entity_names.places["eve"]}
+
+
+def test_a_kind_names_the_relation_that_makes_it(graph):
+    """Two of the three who were born somewhere else have a home."""
+    asked = Graph.from_columns(["kim"], ["lives in"], ["paris"])
+    evidence = gather_evidence(graph, asked)
+    words = describe(graph, evidence, "head_kind", 0, True, head_kind_best=0.9)
+    assert re.fullmatch(r"kim is a (head|tail) of [a-z ]+; 90% of such entities are heads of lives in\.", words)
+    assert describe(graph, evidence, "head_kind", 0, False, head_kind_best=0.1).endswith(
+        "; only 10% of such entities are heads of lives in."
     )
-    assert has == "The entity most similar to ada has the fact born in(X, paris)."
-    assert lacks == "The entity most similar to ada does not have the fact born in(X, paris)."
 
 
 def test_head_and_tail_in_one_are_a_reason(evidence, graph):

@@ -100,8 +100,8 @@ def kind_steps() -> list[Step]:
             "kinds",
             f"""
             SELECT u, s, leaves, max(confidence) AS best, avg(confidence) AS mean,
-                   avg(ln(share)) - ln(max(holders) + 1e0) AS lift
-            FROM (SELECT l.u, l.s, l.leaves, l.holders,
+                   avg(ln(share)) - ln(max(holders) + 1e0) AS lift, {best("s2", "s2")} AS s2
+            FROM (SELECT l.u, l.s, l.leaves, l.holders, b.s AS s2,
                          (coalesce(p.n, 0) - l.leaves) * 1e0 / (k.entities + {DOUBT}) AS confidence,
                          (coalesce(p.n, 0) - l.leaves + 1e0) / (k.entities + {DOUBT}) AS share
                   FROM (SELECT DISTINCT u, s, leaves, holders FROM slots) l
@@ -223,8 +223,9 @@ def relative_steps(limits: Limits) -> list[Step]:
         Step("relatives", f"""
             SELECT k, {whole("sum(CASE WHEN i <= 5 THEN has ELSE 0 END)")} AS five,
                    count(CASE WHEN i <= 5 THEN 1 END) AS n, {share.format(20)} AS twenty,
-                   sum(has * w) / sum(w) AS every, max(has * w) / 1e6 AS nearest
-            FROM (SELECT y.k, y.w, y.i, CASE WHEN e.u IS NULL THEN 0 ELSE 1 END AS has FROM (
+                   sum(has * w) / sum(w) AS every, max(has * w) / 1e6 AS nearest,
+                   max(CASE WHEN i = 1 THEN has ELSE 0 END) AS first, max_by(x, has * 1000000 - i) AS x
+            FROM (SELECT y.k, y.x, y.w, y.i, CASE WHEN e.u IS NULL THEN 0 ELSE 1 END AS has FROM (
                       SELECT l.k, l.s, l.v, y.x, y.w, y.i - CASE WHEN z.i < y.i THEN 1 ELSE 0 END AS i
                       FROM look l JOIN relative y ON y.u = l.u AND y.x <> l.v
                       LEFT JOIN relative z ON z.u = l.u AND z.x = l.v WHERE l.own = 0
@@ -277,19 +278,22 @@ PAIR_COLUMNS = {
 # What the sentences name: codes of slots (s2, a, b) and entities (c), not evidence by themselves.
 NAMED_COLUMNS = {
     "pair_slot": "coalesce(pairs.s2, -1)",
-    "path_first": "coalesce(paths.a, -1)",
-    "path_second": "coalesce(paths.b, -1)",
-    "head_relatives_count": "coalesce(relatives0.n, 0)",
-    "tail_relatives_count": "coalesce(relatives1.n, 0)",
-    "head_rule_slot": "coalesce(rules0.s2, -1)",
-    "head_rule_entity": "coalesce(rules0.c, -1)",
-    "tail_rule_slot": "coalesce(rules1.s2, -1)",
-    "tail_rule_entity": "coalesce(rules1.c, -1)",
+    "path_first_slot": "coalesce(paths.a, -1)",
+    "path_second_slot": "coalesce(paths.b, -1)",
+}
+NAMED_OF_SIDES = {
+    "kind_slot": "coalesce(kinds{0}.s2, -1)",
+    "rule_slot": "coalesce(rules{0}.s2, -1)",
+    "rule_entity": "coalesce(rules{0}.c, -1)",
+    "relatives_count": "coalesce(relatives{0}.n, 0)",
+    "relatives_first": "coalesce(relatives{0}.first, 0)",  # whether the most similar entity has the fact
+    "relatives_entity": "coalesce(relatives{0}.x, -1)",  # the most similar one that has it, if any has
 }
 MODEL_SCORE = "model_score"  # in tables whose score is the log-odds
 SIDES = ("head", "tail")
 GRAPH_COLUMNS = {f"{side}_{name}": sql.format(i) for i, side in enumerate(SIDES) for name, sql in SIDE_COLUMNS.items()}
 GRAPH_COLUMNS |= PAIR_COLUMNS
+NAMED_COLUMNS |= {f"{end}_{name}": sql.format(i) for i, end in enumerate(SIDES) for name, sql in NAMED_OF_SIDES.items()}
 
 
 def collect(models: int) -> str:

@@ -1,8 +1,9 @@
 """Why a candidate may be true or false: the evidence with the largest weight, in sentences to be checked in the graph.
 
-Each sentence is written to support the candidate or to oppose it, and is empty where its words could not: few similar
-entities may have the fact, and yet more than is typical, but a reader takes "none of 5" for a reason against. Relations
-stand as in rules, ``relation(head, tail)``: a name does not say which way it goes.
+What the evidence adds to the log-odds decides whether it is for or against, and how strong it is. A sentence is written
+for its side, and is empty where its words would not convince: one similar entity in five may be more than is typical,
+and a rule that holds in 3% of the cases raises nothing where 5% of the candidates are true. Relations stand as in
+rules, ``relation(head, tail)``: a name does not say which way it goes.
 """
 
 from __future__ import annotations
@@ -73,17 +74,17 @@ class Slots:
         return int(high - low), first, float(self.single[r])
 
 
-class Candidate:
+class Subject:
     """One candidate's evidence by name, and what its sentences call things (``call``, from an id).
 
-    ``slots`` are those of each side.
+    ``slots`` are those of each side, ``share`` is that of true candidates to expect.
     """
 
     def __init__(
-        self, candidates: ScoredTriples, row: int, slots: dict[str, Slots], call: Callable[[str], str]
+        self, candidates: ScoredTriples, row: int, slots: dict[str, Slots], call: Callable[[str], str], share: float
     ) -> None:
         self.value = {name: float(column[row]) for name, column in candidates.pieces.items()}
-        self.slots, self.call, self.graph = slots, call, slots["head"].graph
+        self.slots, self.call, self.share, self.graph = slots, call, share, slots["head"].graph
         self.ids = dict(zip(("head", "relation", "tail"), candidates.triple(row), strict=True))
         self.name = {place: call(one) for place, one in self.ids.items()}
 
@@ -98,15 +99,21 @@ class Candidate:
         name = self.call(self.graph.relation_names[relation])
         return f"{name}({end}, {begin})" if back else f"{name}({begin}, {end})"
 
+    def implication(self, rule: str, share: float, supports: bool, more: str = "") -> str:
+        """Return a rule as a reason: for a candidate if it holds more often than candidates are true, else against."""
+        if supports != (share >= max(NONE, self.share)):
+            return ""
+        return f"Rule: {rule} in {'' if supports else 'only '}{_percent(share)} of the cases{more}."
+
     def filled(self, side: str) -> tuple[int, str, float]:
         """Return what fills the slot of one end."""
         return self.slots[side].look_up(self.ids[side], self.ids["relation"])
 
 
-Sentence = Callable[[Candidate, bool], str]
+Sentence = Callable[[Subject, bool], str]
 
 
-def _describe_slot(side: str, of: Candidate, supports: bool) -> str:
+def _describe_slot(side: str, of: Subject, supports: bool) -> str:
     count, usual, end = int(of.value[f"{side}_slot_filled"]), of.value[f"{side}_slot_usual"], of.name[side]
     goal = of.goal("tail" if side == "head" else "head")
     there, first, single = of.filled(side)
@@ -125,64 +132,68 @@ def _describe_slot(side: str, of: Candidate, supports: bool) -> str:
     return "" if supports else f"{end} already has {facts}; {only}."
 
 
-def _describe_kind(side: str, of: Candidate, supports: bool) -> str:
-    share = of.value[f"{side}_kind_best"]
-    if supports != (share >= FEW):
+def _describe_kind(side: str, of: Subject, supports: bool) -> str:
+    share, slot = of.value[f"{side}_kind_best"], int(of.value[f"{side}_kind_slot"])
+    if slot < 0 or supports != (share >= FEW):
         return ""
-    bound = f"{'up to' if supports else 'at most'} {_percent(share)}"
-    return f"Of the entities in the same relations as {of.name[side]}, {bound} are {side}s of {of.name['relation']}."
+    kind = f"{SIDES[slot % 2]} of {of.call(of.graph.relation_names[slot // 2])}"
+    of_these = f"{_percent(share)} of such entities are {side}s of {of.name['relation']}"
+    return f"{of.name[side]} is a {kind}; {'' if supports else 'only '}{of_these}."
 
 
-def _describe_rule(side: str, of: Candidate, supports: bool) -> str:
-    share, end = of.value[f"{side}_rule_best"], of.name[side]
-    if of.value[f"{side}_rule_slot"] < 0 or share <= 0:
+def _describe_rule(side: str, of: Subject, supports: bool) -> str:
+    share, end, entity = of.value[f"{side}_rule_best"], of.name[side], int(of.value[f"{side}_rule_entity"])
+    if entity < 0 or share <= 0:
         return "" if supports else f"No entity that shares a fact with {end} has the fact {of.goal(side)}."
-    condition = of.call(of.graph.entity_names[int(of.value[f"{side}_rule_entity"])])
-    rule = _describe_implication(
-        of.atom(f"{side}_rule_slot", "X", condition), "implies", of.goal(side), share, supports
-    )
-    return rule and f"{rule[:-1]}; here X is {end}."
+    body = of.atom(f"{side}_rule_slot", "X", of.call(of.graph.entity_names[entity]))
+    return of.implication(f"{body} implies {of.goal(side)}", share, supports, f"; here X is {end}")
 
 
-def _describe_relatives(side: str, of: Candidate, supports: bool) -> str:
-    count, total, end = int(of.value[f"{side}_relatives_five"]), int(of.value[f"{side}_relatives_count"]), of.name[side]
-    if not total or (count == 0 if supports else count == total):
+def _describe_relatives(side: str, of: Subject, supports: bool) -> str:
+    """Support by the most similar entity or by most of five; a few others do not convince a reader."""
+    count, total, first = (int(of.value[f"{side}_relatives_{name}"]) for name in ("five", "count", "first"))
+    if not total or supports != (bool(first) or 2 * count >= total):
         return ""
-    if total == 1:
-        return f"The entity most similar to {end} {'has' if count else 'does not have'} the fact {of.goal(side)}."
-    has = f"{count or 'None'} of the {total} entities most similar to {end} {'has' if count < 2 else 'have'}"
-    return f"{has} the fact {of.goal(side)}."
+    end, goal = of.name[side], of.goal(side)
+    if not count:
+        who = f"None of the {total} entities" if total > 1 else "The entity"
+        return f"{who} most similar to {end} {'has' if total > 1 else 'does not have'} the fact {goal}."
+    if not supports:
+        return f"Only {count} of the {total} entities most similar to {end} {_have(count)} the fact {goal}."
+    similar = of.call(of.graph.entity_names[int(of.value[f"{side}_relatives_entity"])])
+    if 2 * count < total or total == 1:
+        return f"The entity most similar to {end} has the same fact: {of.goal(side, similar)}."
+    example = f"{', for example' if count > 1 else ':'} {of.goal(side, similar)}"
+    return f"{count} of the {total} entities most similar to {end} {_have(count)} the same fact{example}."
 
 
-def _describe_pair(of: Candidate, supports: bool) -> str:
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def _describe_pair(of: Subject, supports: bool) -> str:
     if of.value["pair_slot"] < 0:
         return "" if supports else f"No other fact links {of.name['head']} and {of.name['tail']}."
-    goal = f"{of.name['relation']}(A, B)"
-    return _describe_implication(of.atom("pair_slot", "A", "B"), "implies", goal, of.value["pair_best"], supports)
+    rule = f"{of.atom('pair_slot', 'A', 'B')} implies {of.name['relation']}(A, B)"
+    return of.implication(rule, of.value["pair_best"], supports)
 
 
-def _describe_path(of: Candidate, supports: bool) -> str:
-    if of.value["path_first"] < 0:
-        return "" if supports else f"No two facts lead from {of.name['head']} to {of.name['tail']}."
-    body = f"{of.atom('path_first', 'A', 'X')} and {of.atom('path_second', 'X', 'B')}"
-    return _describe_implication(body, "imply", f"{of.name['relation']}(A, B)", of.value["path_best"], supports)
-
-
-def _describe_implication(body: str, verb: str, goal: str, share: float, supports: bool) -> str:
-    if share < NONE if supports else share >= FEW:
-        return ""
-    return f"Rule: {body} {verb} {goal} in {'' if supports else 'only '}{_percent(share)} of the cases."
+def _describe_path(of: Subject, supports: bool) -> str:
+    if of.value["path_first_slot"] < 0:
+        return "" if supports else f"No path of two facts leads from {of.name['head']} to {of.name['tail']}."
+    body = f"{of.atom('path_first_slot', 'A', 'X')} and {of.atom('path_second_slot', 'X', 'B')}"
+    return of.implication(f"{body} imply {of.name['relation']}(A, B)", of.value["path_best"], supports)
 
 
 def _percent(share: float) -> str:
     return "less than 1%" if share < NONE else f"{share:.0%}"
 
 
-def _describe_same(of: Candidate, supports: bool) -> str:
+def _describe_same(of: Subject, supports: bool) -> str:
     return "Head and tail are the same entity." if of.value["same_entity"] else ""
 
 
-def _describe_score(of: Candidate, supports: bool) -> str:
+def _describe_score(of: Subject, supports: bool) -> str:
     tail, head = int(of.value["place_among_tails"]), int(of.value["place_among_heads"])
     high = "high" if supports else "low"
     return f"The model's score is {high}: rank {tail} among the proposed tails, {head} among the proposed heads."
@@ -238,12 +249,12 @@ def give_reasons(
     slots = {side: Slots.of(graph, side) for side in SIDES}
     sides = np.zeros(len(rows)) if accepted is None else np.where(accepted, 1, -1)
     return [
-        _choose(Candidate(candidates, row, slots, call), topics, strength, int(side), most)
+        _choose(Subject(candidates, row, slots, call, model.share), topics, strength, int(side), most)
         for row, strength, side in zip(rows.tolist(), strengths, sides.tolist(), strict=True)
     ]
 
 
-def _choose(of: Candidate, topics: list[str], strength: FloatArray, side: int, most: int) -> tuple[str, ...]:
+def _choose(of: Subject, topics: list[str], strength: FloatArray, side: int, most: int) -> tuple[str, ...]:
     """Return the strongest sentences of one candidate, those for and those against it apart."""
     found: list[tuple[bool, str]] = []
     for place in np.argsort(-np.abs(strength), kind="stable").tolist():

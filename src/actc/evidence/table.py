@@ -133,14 +133,12 @@ def recode_named(
 ) -> dict[str, FloatArray]:
     """Return ``NAMED_COLUMNS`` in codes of a graph, -1 for what it lacks; ``names`` are those of the codes given."""
     entities, relations = graph.entity_names.codes(names[0]), graph.relation_names.codes(names[1])
-    recoded = dict[str, FloatArray]()
+    recoded = dict(named)
     for name, column in named.items():
         codes = column.astype(np.int64)
-        if name.endswith("_count"):
-            recoded[name] = column
-        elif name.endswith("_entity"):
+        if name.endswith("_entity"):
             recoded[name] = np.where(codes < 0, -1.0, entities[codes])
-        else:  # slot 2 r or 2 r + 1 of relation r
+        elif name.endswith("_slot"):  # 2 r or 2 r + 1 of relation r
             recoded[name] = np.where(codes < 0, -1.0, 2 * relations[codes // 2] + codes % 2)
     return recoded
 
