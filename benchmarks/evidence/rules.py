@@ -28,8 +28,9 @@ from actc.complete.candidates import worth_asking
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples
 from actc.evidence import rules as plan
 from actc.evidence.holdouts import score_rules
-from actc.evidence.rules import open_store, propose_by_rules
+from actc.evidence.rules import propose_by_rules
 from actc.evidence.steps import Step
+from actc.evidence.table import open_spilling, put_facts
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import EVIDENCE_METHOD
@@ -61,20 +62,21 @@ def hide_anew(graph: Graph, hidden: Graph, redraw: int) -> tuple[Graph, Graph]:
 
 def rank_by_confidence(graph: Graph, proposed: ScoredTriples, rules: plan.Rules) -> FloatArray:
     """Return places by max-plus, the best last, shape (N,): the surest rules' confidences, compared one by one."""
-    with open_store(graph) as store:
+    with open_spilling(plan.MEMORY, len(graph)) as connection:
+        put_facts(connection, graph)
         for step in plan.edge_steps():
-            store.make(step)
-        store.make(plan.middle_step(rules.hub))
-        store.make(Step("edge_part", "SELECT * FROM edge"), "CREATE OR REPLACE VIEW")
-        store.connection.register("rule", rules.columns)
-        store.connection.execute("CREATE TABLE rule_body AS SELECT DISTINCT a, b FROM rule WHERE b >= -1")
-        store.make(plan.APPLIED)
-        rows = store.table(
+            plan.make(connection, step)
+        plan.make(connection, plan.middle_step(rules.hub))
+        plan.make(connection, Step("edge_part", "SELECT * FROM edge"), "CREATE OR REPLACE VIEW")
+        connection.register("rule", rules.columns)
+        connection.execute("CREATE TABLE rule_body AS SELECT DISTINCT a, b FROM rule WHERE b >= -1")
+        plan.make(connection, plan.APPLIED)
+        rows = connection.execute(
             f"""SELECT h, r, t, list_reverse_sort(list(confidence))[:{TOPS}] AS tops FROM (
                 SELECT p.x AS h, l.r, p.y AS t, l.confidence FROM body p JOIN rule l ON l.a = p.a AND l.b = p.b
                 UNION ALL SELECT h, r, t, confidence FROM ({plan.CONSTANT_PAIRS}))
             ANTI JOIN fact USING (h, r, t) GROUP BY ALL ORDER BY h, r, t"""
-        )
+        ).fetchnumpy()
     tops = np.zeros((len(proposed), TOPS))
     for row, found in enumerate(rows["tops"]):
         tops[row, : len(found)] = found

@@ -13,13 +13,15 @@ import csv
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from rules import read_split
 
 from actc.data.triples import ScoredTriples, Triples
 from actc.evidence import rules as plan
-from actc.evidence.rules import RuleStore, open_store, propose_by_rules
+from actc.evidence.rules import propose_by_rules
 from actc.evidence.steps import Step
+from actc.evidence.table import open_spilling, put_facts
 from actc.graph.graph import Graph
 
 FIELDS = ("graph", "kind", "candidates", "hidden", "hidden_share", "per_thousand", "cpu_seconds")
@@ -52,23 +54,23 @@ THREE = """
     SELECT DISTINCT p.x AS u, r.s, p.y AS v FROM body p JOIN rule r USING (a, b, c)"""
 
 
-def propose(store: RuleStore, query: str) -> None:
+def propose(connection: Any, query: str) -> None:
     """Make the table ``proposed`` of slots as triples, without facts."""
-    store.make(Step("slot_proposal", query))
+    plan.make(connection, Step("slot_proposal", query))
     triples = "SELECT u AS h, s // 2 AS r, v AS t FROM slot_proposal WHERE s % 2 = 0 UNION "
     triples += "SELECT v AS h, s // 2 AS r, u AS t FROM slot_proposal WHERE s % 2 = 1"
-    store.make(Step("proposed", f"SELECT * FROM ({triples}) EXCEPT SELECT h, r, t FROM fact"))
+    plan.make(connection, Step("proposed", f"SELECT * FROM ({triples}) EXCEPT SELECT h, r, t FROM fact"))
 
 
-def kinds(store: RuleStore) -> Iterator[tuple[str, str]]:
+def kinds(connection: Any) -> Iterator[tuple[str, str]]:
     """Give the SQL of each kind; the hubs of paths of three are bounded by the number of paths."""
     yield "constant", CONSTANT.format(hub=HUB)
     yield "relatives", RELATIVES
     for hub in plan.HUBS:
-        (walks,) = store.row(
+        (walks,) = connection.execute(
             f"SELECT coalesce(sum(d.n * f.n), 0) FROM edge e JOIN degree d ON d.u = e.u JOIN degree f ON f.u = e.v "
             f"WHERE d.n <= {hub} AND f.n <= {hub}"
-        )
+        ).fetchone()
         if walks <= WALKS:
             yield f"three, hubs of {hub}", THREE.format(hub=hub)
             return
@@ -101,14 +103,14 @@ def measure(graph: Graph, hidden: Graph) -> Iterator[dict[str, object]]:
         begun = time.process_time()
         more = propose_plain(graph, least)
         yield row(f"weaker, {least}", more.take(~known.contains(more)), begun)
-    with open_store(graph) as store:
-        store.connection.execute("SET memory_limit='4GB'")
+    with open_spilling("4GB", len(graph)) as connection:
+        put_facts(connection, graph)
         for step in plan.edge_steps():
-            store.make(step)
-        for kind, query in kinds(store):
+            plan.make(connection, step)
+        for kind, query in kinds(connection):
             begun = time.process_time()
-            propose(store, query)
-            found = store.table("SELECT h, r, t FROM proposed")
+            propose(connection, query)
+            found = connection.execute("SELECT h, r, t FROM proposed").fetchnumpy()
             more = Graph(*(found[name].astype("int64") for name in "hrt"), graph.entity_names, graph.relation_names)
             yield row(kind, more.take(~known.contains(more)), begun)
 

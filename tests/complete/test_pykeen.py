@@ -66,14 +66,14 @@ def test_answers_agree_with_scores(result):
 def test_a_pickle_is_read_only_if_trusted(result, folder):
     with pytest.raises(OptionError, match="say so with --trust"):
         load_result(folder)
-    again = score_triples(load_result(folder, trust=True, device="cpu"), make_graph())
+    again = score_triples(load_result(folder, trust=True), make_graph())
     assert np.array_equal(again.scores, score_triples(from_result(result), make_graph()).scores)
 
 
 def test_weights_are_read_without_trust(result, tmp_path):
     result.save_to_directory(tmp_path, save_replicates=False)
     save_weights(result, tmp_path, "DistMult", OPTIONS)
-    again = score_triples(load_result(tmp_path, device="cpu"), make_graph())
+    again = score_triples(load_result(tmp_path), make_graph())
     assert np.array_equal(again.scores, score_triples(from_result(result), make_graph()).scores)
 
 
@@ -82,7 +82,7 @@ def test_weights_go_into_a_new_folder_and_the_result_knows_the_model(result, tmp
     config = json.loads((tmp_path / "new" / "folder" / "model_config.json").read_text())
     assert config["model"] == "DistMult"
     assert config["model_kwargs"]["embedding_dim"] == 8
-    again = score_triples(load_result(tmp_path / "new" / "folder", device="cpu"), make_graph())
+    again = score_triples(load_result(tmp_path / "new" / "folder"), make_graph())
     assert np.array_equal(again.scores, score_triples(from_result(result), make_graph()).scores)
 
 
@@ -101,10 +101,10 @@ def test_no_pickle_is_read_without_trust(result, tmp_path):
     sprung = tmp_path / "sprung"
     for path in [tmp_path / "training_triples" / "base.pth", tmp_path / "trained_model.pkl"]:
         torch.save(Trap(sprung), path)
-    load_result(tmp_path, device="cpu")
+    load_result(tmp_path)
     torch.save(Trap(sprung), tmp_path / "model_state.pt")
     with pytest.raises(FileError, match="model_state.pt: the model is damaged"):
-        load_result(tmp_path, device="cpu")
+        load_result(tmp_path)
     assert not sprung.exists()
 
 
@@ -167,7 +167,7 @@ def test_a_damaged_pickle_is_refused(damage, folder, tmp_path):
     break_it, sentence = {**DAMAGES, **OF_PICKLES}[damage]
     break_it(tmp_path / "copy")
     with pytest.raises(FileError, match=sentence):
-        load_result(tmp_path / "copy", trust=True, device="cpu")
+        load_result(tmp_path / "copy", trust=True)
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES, *OF_WEIGHTS])
@@ -176,7 +176,7 @@ def test_damaged_weights_are_refused(damage, result, tmp_path):
     break_it, sentence = {**DAMAGES, **OF_WEIGHTS}[damage]
     break_it(tmp_path)
     with pytest.raises(FileError, match=sentence):
-        load_result(tmp_path, device="cpu")
+        load_result(tmp_path)
 
 
 def test_a_folder_without_names_or_without_a_model_is_refused(folder, tmp_path):

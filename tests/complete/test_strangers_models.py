@@ -50,13 +50,13 @@ POOL = {"tokenizers": "PrecomputedPool", "tokenizers_kwargs": {"url": "http://lo
 )
 def test_a_model_beyond_the_plain_ones_needs_trust(strangers, model, options):
     with pytest.raises(OptionError, match="--trust"):
-        load_result(strangers(model, **options), device="cpu")
+        load_result(strangers(model, **options))
 
 
 def test_plain_models_with_plain_options_need_no_trust(strangers):
     folder = strangers("DistMult", embedding_dim=4, entity_initializer="xavier_uniform", loss="nssa")
     with pytest.raises(FileError, match="the weights are not those of the model"):  # it got as far as the weights
-        load_result(folder, device="cpu")
+        load_result(folder)
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
@@ -68,4 +68,4 @@ def test_weights_of_pykeen_that_are_no_numbers_are_refused(strangers, bad):
     state = DistMult(triples_factory=factory, embedding_dim=4).state_dict()
     state["entity_representations.0._embeddings.weight"][1, 2] = bad
     with pytest.raises(FileError, match="the weights are not all finite numbers"):
-        load_result(strangers("DistMult", state, embedding_dim=4), device="cpu")
+        load_result(strangers("DistMult", state, embedding_dim=4))

@@ -140,12 +140,9 @@ def evidence_command(graph: Path, candidates: Path, out: Path, engine: str, **op
     claim_output(out, inputs=inputs, folder=not out.suffix)
     options |= read_engine(engine)
     with progress_bar("Evidence") as advance:
-        added = add_evidence(
-            graph, candidates, out, progress=lambda done, total, name: advance(1, 2 * total), overwrite=True, **options
-        )
-    unknown = "how many of them are true is unknown before any answer"
-    learnt = f"learnt from {added.scorer.model.holdout:,} holdout facts"
-    _print(*added.notes, f"{out}: {len(added.candidates):,} candidates; {unknown}; {learnt}.")
+        progress: Any = lambda done, total, name: advance(1, 2 * total)  # noqa: E731
+        lines = add_evidence(graph, candidates, out, progress=progress, **options)
+    _print(*lines)
 
 
 @command(

@@ -136,7 +136,7 @@ def is_saved_result(folder: str | Path) -> bool:
     return (Path(folder) / TRIPLES).is_dir() and any((Path(folder) / name).is_file() for name in (PICKLE, STATE))
 
 
-def load_result(folder: str | Path, *, trust: bool = False, device: str | None = None) -> PykeenScorer:
+def load_result(folder: str | Path, *, trust: bool = False) -> PykeenScorer:
     """Read a folder that PyKEEN's pipeline wrote.
 
     Parameters
@@ -145,13 +145,11 @@ def load_result(folder: str | Path, *, trust: bool = False, device: str | None =
     trust : bool
         Whether the pickle in it may be read, which can run any code. Weights (``model_state.pt``) of a plain model
         need no trust.
-    device : str, optional
-        Where to compute; a GPU where there is one, if not given.
     """
     folder = Path(folder)
     if not is_saved_result(folder):
         raise FileError(f"{folder}: there is no PyKEEN result (a folder with {PICKLE} and {TRIPLES}).")
-    where = find_device(device)
+    where = "cuda" if _import_pykeen().cuda.is_available() else "cpu"
     entities, relations = (_read_names(folder / TRIPLES / f"{kind}_to_id.tsv.gz") for kind in ("entity", "relation"))
     with _quietly():
         if (folder / STATE).is_file() and (folder / CONFIG).is_file():
@@ -368,24 +366,6 @@ def _read_triples(path: Path) -> IntArray:
             return np.loadtxt(lines, dtype=np.int64, delimiter="\t", skiprows=1, ndmin=2)
     except (OSError, ValueError) as error:
         raise _damaged(path, error) from None
-
-
-def find_device(name: str | None) -> str:
-    """Return the device to compute on: the one that is named, if it is here, or else a GPU where there is one.
-
-    Parameters
-    ----------
-    name : str, optional
-        ``cpu``, ``cuda``, ``cuda:1``, or whatever else torch has here.
-    """
-    torch = _import_pykeen()
-    if not name:
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        torch.zeros(1, device=name).item()
-    except Exception:  # of any kind: torch knows many devices by name that it cannot compute on
-        raise OptionError(f"--device: {name!r} is no device of this machine; leave it out, or give cpu.") from None
-    return str(torch.device(name))
 
 
 def _read_tensors(path: Path, *, trust: bool = False) -> Any:

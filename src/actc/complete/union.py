@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -181,10 +180,9 @@ def _put_together(
     left_out = int((~_by_rules(union)).sum()) if second is None else 0
     notes = [every.summary(), summary if has_holdout else NO_HOLDOUT]
     notes += [LEFT_OUT.format(left_out)] if left_out else []
-    scored = reduce(ScoredTriples.followed_by_scored, (one.scored.without_pieces() for one in found))
-    rows = union.rows_of(scored)
+    scored = union.take(np.concatenate([union.rows_of(one.scored) for one in found])).without_pieces()
     return Candidates(
-        replace(scored, further={name: values[rows] for name, values in union.further.items()}),
+        scored.with_scores(np.concatenate([one.scored.scores for one in found])).with_used_names(),
         tuple(notes),
         Reasons(tuple((one.scored, one.model) for one in found), graph),
         tuple(precisions.round(4).tolist()),

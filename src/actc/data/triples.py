@@ -362,11 +362,12 @@ class ScoredTriples(Triples):
         named = encode_columns(heads, relations, tails, values)
         if not len(named):
             raise TableError("There is no triple in the table.")
-        codes = (named.heads, named.relations, named.tails)
-        scored = cls.from_codes(*codes, values, named.entity_names, named.relation_names)
+        names = named.entity_names, named.relation_names
+        scored = cls(named.heads, named.relations, named.tails, *names, scores=values, probabilities=probabilities)
+        scored.check()
         if probabilities and not are_probabilities(values):
             raise TableError("A probability must be within 0 and 1; leave out probabilities=True for other scores.")
-        return replace(scored, probabilities=probabilities)
+        return scored
 
     @classmethod
     def from_frame(cls, frame: Any) -> Self:
@@ -383,22 +384,6 @@ class ScoredTriples(Triples):
         scored = cls.from_columns(*read_frame(frame, names))
         probabilities = has_probabilities(frame) and are_probabilities(scored.scores)
         return replace(scored, probabilities=probabilities, further=read_further(frame, names))
-
-    @classmethod
-    def from_codes(
-        cls,
-        heads: IntArray,
-        relations: IntArray,
-        tails: IntArray,
-        scores: FloatArray,
-        entity_names: Sequence[str],
-        relation_names: Sequence[str],
-    ) -> Self:
-        """Check columns that are encoded already, against sorted names."""
-        names = as_vocabulary(entity_names), as_vocabulary(relation_names)
-        triples = cls(heads, relations, tails, *names, scores=scores)
-        triples.check()
-        return triples
 
     def check(self) -> None:
         """Refuse a score that is no finite number, or too large to be added up, and a triple that is there twice."""
@@ -452,15 +437,6 @@ class ScoredTriples(Triples):
     def with_scores(self, scores: ArrayLike) -> ScoredTriples:
         """Return the same triples with other scores, and the same columns beside them."""
         return replace(super().with_scores(scores), further=self.further, pieces=self.pieces)
-
-    def followed_by_scored(self, others: ScoredTriples) -> ScoredTriples:
-        """Return the rows of this table and then those of another, none of which may be here already."""
-        both = self.followed_by(others).with_scores(np.append(self.scores, others.scores))
-        further = {
-            name: np.concatenate([one.further.get(name, np.full(len(one), None)) for one in (self, others)])
-            for name in {**self.further, **others.further}
-        }
-        return replace(both, probabilities=self.probabilities and others.probabilities, further=further)
 
     def _frame_columns(self) -> dict[str, NDArray[Any]]:
         return {**self.plain().columns(), "score": self.scores, **self.further}

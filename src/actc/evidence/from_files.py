@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from actc.data.database import parse_memory
 from actc.data.deliver import deliver
@@ -15,10 +13,9 @@ from actc.data.files import copy_options, read_scored, refuse_tabs
 from actc.data.layout import find_layout
 from actc.data.triples import FloatArray, ScoredTriples, Triples
 from actc.errors import ChoiceError, FileError, OptionError, TableError, needing
-from actc.evidence.reasons import give_reasons
 from actc.evidence.score import EvidenceScorer, create_training_set, learn
 from actc.evidence.steps import Limits
-from actc.evidence.table import Duckdb, Engine, Progress, Work, place_scores
+from actc.evidence.table import Duckdb, Engine, Progress, Work
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals
@@ -28,28 +25,6 @@ NOT_PROPOSED = (
     "The holdout facts are not among the candidates: scores do not count in the log-odds, since those of facts that "
     "the model did not propose cannot be compared with those that it did."
 )
-
-
-@dataclass(frozen=True, eq=False)
-class EvidenceAdded:
-    """What candidates were weighed by, and what a person should know.
-
-    Parameters
-    ----------
-    scorer : EvidenceScorer
-    candidates : ScoredTriples
-        As they were read, with the models' scores as pieces.
-    notes : tuple of str
-    """
-
-    scorer: EvidenceScorer
-    candidates: ScoredTriples
-    notes: tuple[str, ...] = ()
-
-    def explain(self, rows: ArrayLike) -> list[tuple[str, ...]]:
-        """Return the reasons for and against the candidates of some rows, in rising order: looked up again."""
-        scored = self.scorer.score(place_scores(self.candidates, np.sort(np.asarray(rows))))
-        return give_reasons(scored, self.scorer.model, self.scorer.graph)
 
 
 def add_evidence(
@@ -63,9 +38,8 @@ def add_evidence(
     memory: str = "2GB",
     engine: str = "duckdb",
     master: str | None = None,
-    overwrite: bool = True,
     progress: Progress | None = None,
-) -> EvidenceAdded:
+) -> tuple[str, ...]:
     """Score candidates by all that the graph and the models say of them, as ``actc evidence`` does.
 
     Parameters
@@ -92,18 +66,23 @@ def add_evidence(
         ``duckdb``, or ``spark``, which writes a folder.
     master : str, optional
         Spark's address; this machine if not given.
-    overwrite : bool
-        Whether an output that is there may be replaced.
     progress : callable, optional
         Called after each step: how many are done, of how many in all, its name.
+
+    Returns
+    -------
+    tuple of str
+        What a person should know, in sentences.
     """
     out = Path(out)
     by = open_engine(engine, memory, master, out)
-    with deliver(out, overwrite) as place:
+    with deliver(out, overwrite=True) as place:
         known, proposals, holdout = _read(graph, candidates, held, scores, base)
         scorer, notes = _learn(known, proposals, holdout, by, progress)
         write_scored_evidence(scorer, proposals, place, by, progress)
-    return EvidenceAdded(scorer, proposals, (*known.notes, *notes))
+    unknown = "how many of them are true is unknown before any answer"
+    summary = f"{out}: {len(proposals):,} candidates; {unknown}; learnt from {scorer.model.holdout:,} holdout facts."
+    return (*known.notes, *notes, summary)
 
 
 def _read(

@@ -9,20 +9,16 @@ pairs of bodies are made part by part, each part having other heads.
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from actc.data.database import open_database, quote
 from actc.data.triples import ScoredTriples
 from actc.evidence.steps import EDGES, FAR, Step, back, together, whole
-from actc.evidence.table import FEW, Progress, count_steps, put_facts
+from actc.evidence.table import Progress, count_steps, open_spilling, put_facts
 from actc.graph.graph import Graph
 
 HUBS = (200, 150, 100, 70, 50, 30, 20, 10, 5, 2)  # edges that an entity in the middle of a path may have
@@ -251,26 +247,27 @@ def propose_by_rules(
         taken together (noisy or), as minus the log of what they leave.
     Rules
     """
-    with open_store(graph) as store:
+    with open_spilling(MEMORY, len(graph)) as connection:
+        put_facts(connection, graph)
         for step in edge_steps():
-            store.make(step)
-        walks = dict(zip(HUBS, map(int, store.row(count_walks())), strict=True))
+            make(connection, step)
+        walks = dict(zip(HUBS, connection.execute(count_walks()).fetchone(), strict=True))
         hub = next((hub for hub, n in walks.items() if hub <= limits.hub and n <= limits.walks), min(HUBS))
         parts = max(1, -(-walks[hub] // limits.part))
         report = count_steps(progress, 2 * parts)
-        store.make(middle_step(hub))
+        make(connection, middle_step(hub))
         for part in range(parts):
-            _walk(store, BODY, part, parts)
-            store.make(COUNTED, "CREATE OR REPLACE TABLE" if part == 0 else "INSERT INTO")
+            _walk(connection, BODY, part, parts)
+            make(connection, COUNTED, "CREATE OR REPLACE TABLE" if part == 0 else "INSERT INTO")
             report("rules are mined")
         least = limits.confidence if confidence is None else confidence
-        count = _apply(store, limits, least, parts, report)
+        count = _apply(connection, limits, least, parts, report)
         if confidence is None and count < len(graph) and limits.sparse_confidence < least:
             least = limits.sparse_confidence
-            _apply(store, limits, least, parts, report)
+            _apply(connection, limits, least, parts, report)
         order = f"SELECT * FROM proposal ORDER BY rule, rules DESC, h, r, t LIMIT {limits.most}"
-        found = store.table(f"SELECT * FROM ({order}) p ORDER BY h, r, t")
-        mined = {name: np.asarray(column) for name, column in store.table("SELECT * FROM rule ORDER BY id").items()}
+        found = connection.execute(f"SELECT * FROM ({order}) p ORDER BY h, r, t").fetchnumpy()
+        mined = connection.execute("SELECT * FROM rule ORDER BY id").fetchnumpy()
     rules = Rules(graph, mined, least, hub)
     used, place = np.unique(np.asarray(found["rule"], np.int64), return_inverse=True)
     texts = np.array([*map(rules.text, used.tolist()), ""], dtype=object)  # an array of texts, even of none
@@ -287,50 +284,25 @@ def propose_by_rules(
     return ScoredTriples(heads, relations, tails, *names, scores=confidences, further=further, pieces=pieces), rules
 
 
-def _apply(store: RuleStore, limits: RuleLimits, confidence: float, parts: int, report: Callable[[str], None]) -> int:
+def _apply(connection: Any, limits: RuleLimits, confidence: float, parts: int, report: Callable[[str], None]) -> int:
     """Apply rules of a confidence, part by part; return how many candidates there are."""
     for step in [*constant_steps(limits, confidence < limits.confidence), *rule_steps(limits, confidence)]:
-        store.make(step)
+        make(connection, step)
     for part in range(parts):
-        _walk(store, APPLIED, part, parts)
+        _walk(connection, APPLIED, part, parts)
         pairs = Step("constant_part", f"{CONSTANT_PAIRS} WHERE q.h % {parts} = {part}")
-        store.make(pairs, "CREATE OR REPLACE VIEW")
-        store.make(PROPOSAL, "CREATE OR REPLACE TABLE" if part == 0 else "INSERT INTO")
+        make(connection, pairs, "CREATE OR REPLACE VIEW")
+        make(connection, PROPOSAL, "CREATE OR REPLACE TABLE" if part == 0 else "INSERT INTO")
         report("rules are applied")
-    return int(store.row("SELECT count(*) FROM proposal")[0])
+    return int(connection.execute("SELECT count(*) FROM proposal").fetchone()[0])
 
 
-def _walk(store: RuleStore, body: Step, part: int, parts: int) -> None:
+def _walk(connection: Any, body: Step, part: int, parts: int) -> None:
     where = f" WHERE u % {parts} = {part}" if parts > 1 else ""
-    store.make(Step("edge_part", f"SELECT * FROM edge{where}"), "CREATE OR REPLACE VIEW")
-    store.make(body)
+    make(connection, Step("edge_part", f"SELECT * FROM edge{where}"), "CREATE OR REPLACE VIEW")
+    make(connection, body)
 
 
-@dataclass
-class RuleStore:
-    """The tables of mining, in DuckDB."""
-
-    connection: Any
-
-    def make(self, step: Step, begin: str = "CREATE OR REPLACE TABLE") -> None:
-        """Make a table or a view, in the place of one that is there, or add rows to it."""
-        self.connection.execute(f"{begin} {step.name} {'' if begin.startswith('INSERT') else 'AS'} {step.query}")
-
-    def row(self, query: str) -> Sequence[Any]:
-        """Return the first row of a query."""
-        return tuple(self.connection.execute(query).fetchone())
-
-    def table(self, query: str) -> dict[str, Any]:
-        """Return the columns of a query."""
-        return dict(self.connection.execute(query).fetchnumpy())
-
-
-@contextmanager
-def open_store(graph: Graph) -> Iterator[RuleStore]:
-    """Give a database with the table ``fact``; what its memory leaves no room for is in a temporary folder."""
-    with tempfile.TemporaryDirectory(prefix="actc-") as spill, open_database() as connection:
-        connection.execute(f"SET memory_limit='{MEMORY}'; SET temp_directory={quote(spill)}")
-        threads = min(os.cpu_count() or 1, 1 + len(graph) // FEW)
-        connection.execute(f"SET preserve_insertion_order=false; SET threads={threads}")
-        put_facts(connection, graph)
-        yield RuleStore(connection)
+def make(connection: Any, step: Step, begin: str = "CREATE OR REPLACE TABLE") -> None:
+    """Make a table or a view, in the place of one that is there, or add rows to it."""
+    connection.execute(f"{begin} {step.name} {'' if begin.startswith('INSERT') else 'AS'} {step.query}")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -181,23 +180,23 @@ class Duckdb:
 
     def write(self, work: Work, model: Any, out: Path) -> None:
         """Write candidates with their log-odds and evidence to a file, or to a folder of parts that has no ending."""
-        (out.parent if out.suffix else out).mkdir(exist_ok=True)
-        options = copy_options(out if out.suffix else out / "part.parquet")
         rows = f"{whole_rows(work.models, 'w.score')} JOIN scored w ON w.id = e.id ORDER BY e.id"
-        parts: list[Path] = []
-        for connection, ids in self._look_at_chunks(work):
-            if not parts:
-                put_names(connection, work.graph)
-            parts_of = [(part["id"], model.log_odds(part)) for part in _fetch(connection, ids)]
-            columns = (np.concatenate(column) for column in zip(*parts_of, strict=True))
-            _put(connection, "scored", "SELECT * FROM given", dict(zip(("id", "score"), columns, strict=True)))
-            name = out.name if len(ids) == len(work.candidates) else f"part-{len(parts):05d}{out.suffix}"
-            parts.append(out.with_name(name) if out.suffix else out / f"part-{len(parts):05d}.parquet")
-            header = options if len(parts) == 1 else options.replace("HEADER", "HEADER false")
-            _copy(connection, rows, parts[-1], header)
-            connection.execute("DROP TABLE scored")
-            if out.suffix and ids.stop == len(work.candidates) and len(parts) > 1:
-                _join(connection, parts, out)
+        with ExitStack() as stack:
+            folder = out
+            if out.suffix:
+                folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="actc-", dir=out.parent)))
+            folder.mkdir(exist_ok=True)
+            for connection, ids in self._look_at_chunks(work):
+                if not ids.start:
+                    put_names(connection, work.graph)
+                scored = [(part["id"], model.log_odds(part)) for part in _fetch(connection, ids)]
+                columns = (np.concatenate(column) for column in zip(*scored, strict=True))
+                _put(connection, "scored", "SELECT * FROM given", dict(zip(("id", "score"), columns, strict=True)))
+                _copy(connection, rows, folder / f"part-{ids.start // CHUNK:05d}.parquet")
+                connection.execute("DROP TABLE scored")
+                if out.suffix and ids.stop == len(work.candidates):
+                    connection.execute("SET preserve_insertion_order=true")
+                    _copy(connection, f"FROM read_parquet({quote(str(folder / '*.parquet'))})", out)
 
     def _look_at_chunks(self, work: Work) -> Iterator[tuple[Any, range]]:
         """Give a database with the table ``evidence`` of one chunk after another, and the chunk's ids."""
@@ -223,14 +222,21 @@ class Duckdb:
 @contextmanager
 def open_tables(graph: Graph, candidates: Graph, scores: Sequence[FloatArray], memory: str) -> Iterator[Any]:
     """Give a connection to a database with the tables ``fact`` and ``candidate``; both graphs share their names."""
+    # Each thread needs room of its own: sixteen with two gigabytes ran out of memory at ten million candidates.
+    most = max(1, round(parse_memory(memory) / 1e9))
+    with open_spilling(memory, len(graph) + len(candidates), most) as connection:
+        put_tables(connection, graph, candidates, scores)
+        yield connection
+
+
+@contextmanager
+def open_spilling(memory: str, rows: int, most_threads: int | None = None) -> Iterator[Any]:
+    """Give a connection to a database that writes to a temporary folder what its memory leaves no room for."""
+    # For a few rows more than one thread costs more than it gains.
+    threads = min(os.cpu_count() or 1, 1 + rows // FEW, most_threads or rows + 1)
     with tempfile.TemporaryDirectory(prefix="actc-") as spill, open_database() as connection:
         connection.execute(f"SET memory_limit={quote(memory)}; SET temp_directory={quote(spill)}")
-        # Each thread needs room of its own: sixteen with two gigabytes ran out of memory at ten million candidates.
-        # For a few rows more than one thread costs more than it gains.
-        few = 1 + (len(graph) + len(candidates)) // FEW
-        threads = max(1, min(os.cpu_count() or 1, round(parse_memory(memory) / 1e9), few))
         connection.execute(f"SET preserve_insertion_order=false; SET threads={threads}")
-        put_tables(connection, graph, candidates, scores)
         yield connection
 
 
@@ -275,23 +281,8 @@ def _fetch(connection: Any, ids: range) -> Iterator[Columns]:
         yield read_columns(connection.execute(f"SELECT * FROM evidence WHERE {where}"))
 
 
-def _copy(connection: Any, query: str, out: Path, options: str) -> None:
-    connection.execute(f"COPY ({query}) TO {quote(str(out))} ({options})")
-
-
-def _join(connection: Any, parts: list[Path], out: Path) -> None:
-    """Make one file of parts in their order, and remove them."""
-    if ".parquet" in out.suffixes:
-        connection.execute("SET preserve_insertion_order=true")
-        files = ", ".join(quote(str(part)) for part in parts)
-        _copy(connection, f"SELECT * FROM read_parquet([{files}])", out, copy_options(out))
-    else:
-        with out.open("wb") as whole:
-            for part in parts:
-                with part.open("rb") as rows:
-                    shutil.copyfileobj(rows, whole)
-    for part in parts:
-        part.unlink()
+def _copy(connection: Any, query: str, out: Path) -> None:
+    connection.execute(f"COPY ({query}) TO {quote(str(out))} ({copy_options(out)})")
 
 
 def _run_steps(connection: Any, steps: list[Step], needed: set[str], report: Callable[[str], None]) -> None:
