@@ -95,13 +95,6 @@ def test_a_rule_supports_what_it_makes_likelier_than_others(evidence, graph, top
         assert describe(graph, evidence, topic, 1, not supports, **{piece: share}) == ""
 
 
-def test_relatives_are_counted(evidence, graph):
-    (reasons,) = give_reasons(evidence, weights(evidence, head_relatives_five=1.0), graph, np.array([0]))
-    assert not reasons  # no entity like ada has it, which supports nothing
-    (reasons,) = give_reasons(evidence, weights(evidence, head_relatives_five=-1.0), graph, np.array([3]))
-    assert not reasons
-
-
 @pytest.mark.parametrize(
     ("five", "count", "first", "supports", "words"),
     [
@@ -124,22 +117,16 @@ def test_similar_entities_support_a_fact_if_the_most_similar_one_or_most_of_them
 
 
 def test_the_most_similar_entity_that_has_the_fact_is_named(graph):
-    """Bob and eve were born and live in the same town."""
-    asked = Graph.from_columns(["bob"], ["parent of"], ["kim"])
-    pieces = gather_evidence(graph, asked).pieces
+    pieces = gather_evidence(graph, Graph.from_columns(["bob"], ["parent of"], ["kim"])).pieces
     relatives = {name: int(pieces[f"head_relatives_{name}"][0]) for name in ("five", "count", "first", "entity")}
     assert relatives == {"five": 1, "count": 1, "first": 1, "entity": graph.entity_names.places["eve"]}
 
 
 def test_a_kind_names_the_relation_that_makes_it(graph):
-    """Two of the three who were born somewhere else have a home."""
-    asked = Graph.from_columns(["kim"], ["lives in"], ["paris"])
-    evidence = gather_evidence(graph, asked)
+    evidence = gather_evidence(graph, Graph.from_columns(["kim"], ["lives in"], ["paris"]))
     words = describe(graph, evidence, "head_kind", 0, True, head_kind_best=0.9)
     assert re.fullmatch(r"kim is a (head|tail) of [a-z ]+; 90% of such entities are heads of lives in\.", words)
-    assert describe(graph, evidence, "head_kind", 0, False, head_kind_best=0.1).endswith(
-        "; only 10% of such entities are heads of lives in."
-    )
+    assert "; only 10%" in describe(graph, evidence, "head_kind", 0, False, head_kind_best=0.1)
 
 
 def test_head_and_tail_in_one_are_a_reason(evidence, graph):

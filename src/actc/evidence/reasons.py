@@ -256,20 +256,20 @@ def give_reasons(
 
 def _choose(of: Subject, topics: list[str], strength: FloatArray, side: int, most: int) -> tuple[str, ...]:
     """Return the strongest sentences of one candidate, those for and those against it apart."""
-    found: list[tuple[bool, str]] = []
+    reasons: list[tuple[bool, str]] = []
     for place in np.argsort(-np.abs(strength), kind="stable").tolist():
         supports = bool(strength[place] > 0)
         agrees = side == 0 or supports == (side > 0)
-        room = len(found) < most - 1 or agrees or any(one == (side > 0) for one, _ in found)
-        if abs(strength[place]) < LEAST or len(found) == most or not room:
+        room = len(reasons) < most - 1 or agrees or any(one == (side > 0) for one, _ in reasons)
+        if abs(strength[place]) < LEAST or len(reasons) == most or not room:
             continue
         if sentence := SENTENCES[topics[place]](of, supports):
-            found.append((supports, sentence))
-    if side and not any(supports == (side > 0) for supports, _ in found):
-        found.insert(0, (side > 0, f"No single piece of evidence {'supports' if side > 0 else 'opposes'} it."))
-    first = side > 0 if side else bool(found) and found[0][0]
-    found.sort(key=lambda reason: reason[0] != first)
-    return tuple(sentence if supports else f"{AGAINST}{sentence}" for supports, sentence in found)
+            reasons.append((supports, sentence))
+    if side and not any(supports == (side > 0) for supports, _ in reasons):
+        reasons.insert(0, (side > 0, f"No single piece of evidence {'supports' if side > 0 else 'opposes'} it."))
+    first = side > 0 if side else bool(reasons) and reasons[0][0]
+    reasons.sort(key=lambda reason: reason[0] != first)
+    return tuple(sentence if supports else f"{AGAINST}{sentence}" for supports, sentence in reasons)
 
 
 def join_reasons(reasons: Sequence[str]) -> str:
@@ -381,21 +381,21 @@ def load_evidence(path: Path, candidates: ScoredTriples, graph: Graph) -> tuple[
     """Read what :func:`save_evidence` wrote of the first of these candidates; names are those of a graph."""
     try:
         with np.load(path, allow_pickle=False) as columns:
-            found = dict(columns)
+            saved = dict(columns)
         names, entities, relations, pieces = (
-            tuple(found[name].tolist()) for name in ("columns", "entity_names", "relation_names", "pieces")
+            tuple(saved[name].tolist()) for name in ("columns", "entity_names", "relation_names", "pieces")
         )
-        values = dict(zip(names, found["values"].astype(np.float64).T, strict=True))
-        named = dict(zip(NAMED_COLUMNS, found["named"].astype(np.float64).T, strict=True))
+        values = dict(zip(names, saved["values"].astype(np.float64).T, strict=True))
+        named = dict(zip(NAMED_COLUMNS, saved["named"].astype(np.float64).T, strict=True))
         values |= recode_named(named, (entities, relations), graph)
-        ends = np.cumsum(found["knots"])[:-1]
-        quantiles = Quantiles(*(tuple(np.split(found[name], ends)) for name in ("knot_values", "knot_normal")))
-        intercept, share, holdout = found["numbers"].tolist()
+        ends = np.cumsum(saved["knots"])[:-1]
+        quantiles = Quantiles(*(tuple(np.split(saved[name], ends)) for name in ("knot_values", "knot_normal")))
+        intercept, share, holdout = saved["numbers"].tolist()
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise FileError(f"{path} does not hold evidence ({error}); look it up again.") from None
-    if len(found["values"]) > len(candidates):
-        raise FileError(f"{path}: it has {len(found['values'])} rows, more than the {len(candidates)} candidates.")
-    some = candidates.take(np.arange(len(found["values"])))
+    if len(saved["values"]) > len(candidates):
+        raise FileError(f"{path}: it has {len(saved['values'])} rows, more than the {len(candidates)} candidates.")
+    some = candidates.take(np.arange(len(saved["values"])))
     return some.with_pieces(**values), EvidenceModel(
-        pieces, Ridge(quantiles, found["weights"], intercept), share, int(holdout)
+        pieces, Ridge(quantiles, saved["weights"], intercept), share, int(holdout)
     )

@@ -161,9 +161,9 @@ def place_scores(candidates: ScoredTriples, rows: IntArray | None = None) -> Sco
         steps = [score_step(k) for k in range(len(scores))]
         _run_steps(connection, steps, {step.name for step in steps}, lambda name: None)
         _put(connection, "target", "SELECT id FROM given", {"id": rows})
-        found = read_columns(connection.execute(score_rows(len(scores))))
+        columns = read_columns(connection.execute(score_rows(len(scores))))
     some = candidates.take(rows)
-    places = {name: found[name] for name in score_columns(len(scores))}
+    places = {name: columns[name] for name in score_columns(len(scores))}
     return replace(some, pieces={**places, **{name: one for name, one in some.pieces.items() if name not in places}})
 
 
