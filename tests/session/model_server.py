@@ -15,8 +15,8 @@ KEY = "sk-not-for-any-file-4711"
 class ModelServer(ThreadingHTTPServer):
     """Answers true to what ends in an even number; ``moods`` says how each request in turn is treated.
 
-    "well", "slow", "busy" (429), "broken" (500), "cut" (half an answer), "drip" (a letter at a time), "nonsense",
-    "huge" (numbers), "deep" (lists), "list" (no object), "hang-up"; after the last, well.
+    "well", "slow", "busy" (429), "broken" (500), "cut" (half an answer), "nonsense", "echo" (of the key), "hang-up",
+    "refuse" (400), "away" (a redirect); after the last, well.
     """
 
     daemon_threads = True
@@ -68,18 +68,18 @@ class Handler(BaseHTTPRequestHandler):
 
     def treat(self, mood, body):
         told = self.headers.get("Authorization", "")
+        refusals = {
+            "busy": (429, {"error": f"Slow down, {told}"}, {"Retry-After": "0.2"}),
+            "broken": (500, {"error": f"Out of order, {told}"}),
+            "refuse": (400, {"error": f"No such model, {told}"}),
+            "away": (307, {}, {"Location": "http://127.0.0.1:9/elsewhere"}),
+        }
         if self.server.key and told != f"Bearer {self.server.key}":
             self.reply(401, {"error": f"Wrong key: {told}"})
-        elif mood == "busy":
-            self.reply(429, {"error": f"Slow down, {told}"}, {"Retry-After": "0.2"})
-        elif mood == "broken":
-            self.reply(500, {"error": f"Out of order, {told}"})
+        elif mood in refusals:
+            self.reply(*refusals[mood])
         elif mood == "hang-up":
             self.connection.close()
-        elif mood == "refuse":
-            self.reply(400, {"error": f"No such model, {told}"})
-        elif mood == "away":
-            self.reply(307, {}, {"Location": "http://127.0.0.1:9/elsewhere"})
         elif self.way(body) in self.server.refuses:
             self.reply(400, {"error": "unknown field"})
         elif self.way(body) not in self.server.can:
@@ -110,29 +110,17 @@ class Handler(BaseHTTPRequestHandler):
             text = "The moon is made of cheese."
         if mood == "echo":
             text = f'{{"answer": "true", "reason": "you sent {self.headers.get("Authorization")}"}}'
-        if mood == "deep":
-            text = f'{{"answer": "true", "reason": {"[" * 800}{"]" * 800}}}'
-        if mood == "huge":
-            text = f'{{"answer": "true", "probability": 1{"0" * 400}}}'
         usage = {"prompt_tokens": 100, "completion_tokens": 10}
-        if mood == "huge":
-            usage["prompt_tokens"] = 10**30
         message = {"choices": [{"message": {"role": "assistant", "content": text}}], "usage": usage}
         with self.server.lock:
             self.server.answered[question] += mood != "cut"
-        if mood == "drip":
-            message["padding"] = "x" * 500
-        self.reply(200, [message] if mood == "list" else message, cut=mood == "cut", drip=mood == "drip")
+        self.reply(200, message, cut=mood == "cut")
 
-    def reply(self, status, content, headers=None, cut=False, drip=False):
+    def reply(self, status, content, headers=None, cut=False):
         data = json.dumps(content).encode()
         self.send_response(status)
         for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        for at in range(len(data) if drip else 0):
-            self.wfile.write(data[at : at + 1])
-            time.sleep(0.02)
-        if not drip:
-            self.wfile.write(data[: len(data) // 2] if cut else data)
+        self.wfile.write(data[: len(data) // 2] if cut else data)
