@@ -67,7 +67,10 @@ def let_people_answer(session, count):
         session.record(ada, [Judgement(said, task.triple, f"k{task.triple}")])
 
 
-def test_a_program_judges_everything_once_and_nonsense_is_no_answer(session, tmp_path):
+def test_a_program_judges_everything_once_and_its_answers_are_no_labels(session, tmp_path):
+    planner = Planner(session)
+    planner.step()
+    planned = session.store.value("SELECT count(*) FROM plan")
     run = judge_triples(session, program=command(tmp_path), which="all")
     assert (run.wanted, run.answered, run.unreadable, run.before) == (240, 216, 24, 0)
     again = judge_triples(session, program=command(tmp_path), which="all")
@@ -75,6 +78,13 @@ def test_a_program_judges_everything_once_and_nonsense_is_no_answer(session, tmp
     judged = read_judges(session.store, POOL)
     assert len(judged) == 216
     assert (judged.labels == TRUTH[POOL.rows_of(judged.triples)]).all()
+    assert not planner.step()  # nothing is new to it
+    assert session.store.value("SELECT count(*) FROM plan") == planned
+    assert len(session.annotations()) == session.store.value("SELECT count(*) FROM judgement") == 0
+    task = next(task for task in session.ask(session.add_annotator("ada"), 20) if task.triple % 2)
+    card = make_card(session.names, task)
+    assert card["source"] == make_question(session, task).fields["source"] == f"Text {task.triple}."
+    assert not {"judge", "judges", "answer", "probability"} & set(card)
 
 
 def test_a_program_that_says_nothing_and_does_not_listen_is_ended(session, tmp_path, monkeypatch):
@@ -102,14 +112,6 @@ def test_an_answer_is_stored_once_and_the_first_one_stays(session):
     list(store_replies(store, "twice", [(question, Reply("true")), (question, Reply("false"))]))
     assert count_replies(store) == {"twice": 1}
     assert read_judges(store, POOL).labels.tolist() == [True]
-
-
-def test_machine_answers_are_never_labels_and_take_no_question_from_people(session, tmp_path):
-    planned = session.store.value("SELECT count(*) FROM plan")
-    judge_triples(session, program=command(tmp_path), which="all")
-    assert len(session.annotations()) == 0
-    assert session.store.value("SELECT count(*) FROM plan") == planned
-    assert session.store.value("SELECT count(*) FROM judgement") == 0
 
 
 def test_what_people_judged_comes_first_and_tells_how_far_to_trust_it(session, tmp_path):
@@ -163,23 +165,20 @@ def test_a_file_of_judges_that_cannot_be_read_changes_nothing(untouched, tmp_pat
     assert not len(read_judges(untouched.store, POOL))
 
 
-@pytest.mark.parametrize("program", ["yes", "cat /dev/zero", "sh -c 'while :; do echo {}; done'"])
-def test_a_program_that_talks_for_ever_and_answers_nothing_is_ended(untouched, program):
-    with pytest.raises(ActcError):
-        judge_triples(untouched, program=program, which="all")
-
-
-@pytest.mark.parametrize(
-    "url", ["http://[::1", "http://a℀b/", "http://h:x/", "http://h:99999/", "http://a b/", "file:///etc/passwd", "x"]
-)
-def test_an_address_that_is_none_is_refused(untouched, url):
-    with pytest.raises(OptionError):
-        judge_triples(untouched, url=url, model="m")
-
-
 def test_a_run_never_asks_more_than_its_limit(session, tmp_path):
     assert judge_triples(session, program=command(tmp_path), which="all", limit=50).failed == 190
     assert judge_triples(session, program=command(tmp_path), which="all").before == 50
+
+
+NO_ADDRESSES = (
+    "http://[::1",
+    "http://a℀b/",
+    "http://h:x/",
+    "http://h:99999/",
+    "http://a b/",
+    "file:///etc/passwd",
+    "x",
+)
 
 
 @pytest.mark.parametrize(
@@ -197,6 +196,11 @@ def test_a_run_never_asks_more_than_its_limit(session, tmp_path):
         ({"program": "true", "count": -1}, OptionError),
         ({"program": "true", "prompt": "no-such-file.txt"}, FileError),
         ({"program": f"{sys.executable} -c 'raise SystemExit(3)'"}, ActcError),
+        *(
+            ({"program": endless}, ActcError)
+            for endless in ("yes", "cat /dev/zero", "sh -c 'while :; do echo {}; done'")
+        ),
+        *(({"url": url, "model": "m"}, OptionError) for url in NO_ADDRESSES),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(untouched, options, error):
@@ -204,45 +208,23 @@ def test_what_cannot_be_is_refused_in_a_sentence(untouched, options, error):
         judge_triples(untouched, **options)
 
 
-def test_judges_turn_decisions_round_and_the_accepted_say_who_decided(session, tmp_path):
+def test_judges_turn_decisions_round_and_the_report_says_what_they_bought(session, tmp_path):
     let_people_answer(session, 60)
-    plain = open_case(session).case.decisions.accepted
+    plain = open_case(session).case
+    assert compare_judges(plain) is None
     judge_triples(session, program=command(tmp_path), which="all")
-    opened = open_case(session)
-    decided = opened.case.decisions
+    case, plain = open_case(session).case, plain.decisions.accepted
+    decided = case.decisions
     assert (decided.accepted == TRUTH).mean() > (plain == TRUTH).mean()
-    assert (opened.case.without_judges().decisions.accepted == plain).all()
+    assert (case.without_judges().decisions.accepted == plain).all()
     assert (plain[decided.by == "judges"] != decided.accepted[decided.by == "judges"]).all()
-    write_accepted(opened.case, tmp_path / "accepted.tsv")
+    write_accepted(case, tmp_path / "accepted.tsv")
     by = [line.split("\t")[-1] for line in (tmp_path / "accepted.tsv").read_text().splitlines()[1:]]
     assert set(by) == {"person", "judges", "method"}
-
-
-def test_cards_have_the_text_and_nothing_of_what_judges_said(session, tmp_path):
-    judge_triples(session, program=command(tmp_path), which="all")
-    task = next(task for task in session.ask(session.add_annotator("ada"), 20) if task.triple % 2)
-    card = make_card(session.names, task)
-    assert card["source"] == f"Text {task.triple}."
-    assert not {"said", "judge", "judges", "answer", "probability"} & set(card)
-    assert make_question(session, task).fields["source"] == card["source"]
-
-
-def test_a_planner_does_not_refit_for_a_judge(session, tmp_path):
-    planner = Planner(session)
-    planner.step()
-    judge_triples(session, program=command(tmp_path), which="all")
-    assert not planner.step()
-
-
-def test_a_report_says_what_judges_bought(session, tmp_path):
-    let_people_answer(session, 60)
-    assert compare_judges(open_case(session).case) is None
-    judge_triples(session, program=command(tmp_path), which="all")
-    opened = open_case(session)
-    found = compare_judges(opened.case)
+    found = compare_judges(case)
     with_judges, without = found["with"]["accuracy"], found["without"]["accuracy"]
     assert with_judges.high - with_judges.low < without.high - without.low
-    assert with_judges.low <= (opened.case.decisions.accepted == TRUTH).mean()
+    assert with_judges.low <= (decided.accepted == TRUTH).mean()
     assert found["checks"] == 60
     assert found["judges"][0]["weight"] > 1
     written = actc.write_report(session.folder, tmp_path / "report.html", json_out=tmp_path / "report.json")

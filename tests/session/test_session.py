@@ -22,7 +22,6 @@ from actc.session import Judgement, Session
 from actc.session import lease_queue as queue_module
 from actc.session import session as session_module
 from actc.session.cards import make_card
-from actc.session.lease_queue import Task
 from actc.session.plan import Planner
 from actc.session.settings import SessionInputs, Settings, to_rows
 from actc.session.start import add_session_names, create_session, start_session
@@ -189,15 +188,6 @@ def test_a_card_does_not_tell_a_repeat_and_hides_the_score(scores):
     card = make_card(session.names, task)
     assert not {"purpose", "score", "probability"} & set(card)
     assert make_card(session.names, task, show_score=True)["score"] == task.score
-
-
-def test_a_doubted_fact_does_not_speak_for_itself_on_its_card(scores):
-    head, relation, tail = read_scored(scores)[0].triple(0)
-    (scores.parent / "graph.tsv").write_text(f"{head}\t{relation}\t{tail}\n{head}\t{relation}\tanother\n")
-    session = start_session(scores.parent / "n_facts", scores, graph=scores.parent / "graph.tsv")
-    card = make_card(session.names, Task(0, head, relation, tail, 0.5, ""))
-    assert card["known"] == ["another"]
-    session.close()
 
 
 def test_no_more_is_given_out_than_the_budget(scores):
