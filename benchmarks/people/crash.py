@@ -56,7 +56,7 @@ class Writer(threading.Thread):
                 number += 1
                 weights = [5, 3, 1, 2] if cards else [0, 0, 0, 1]
                 said = self.random.choices(["true", "false", "unsure", "undo"], weights)[0]
-                doubt = {"said": said, "key": f"{self.name}-{number}"}
+                doubt = {"answer": said, "key": f"{self.name}-{number}"}
                 if said != "undo":
                     doubt["triple"] = cards[0]["triple"]
             try:

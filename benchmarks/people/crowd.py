@@ -108,7 +108,7 @@ class Judge:
     async def answer(self) -> bool:
         """Answer the first card on the table, if there is one, and take the next."""
         said = "true" if self.number % 2 else "false"
-        told = [{"said": said, "triple": card["triple"], "key": f"k{self.number}"} for card in self.cards[:1]]
+        told = [{"answer": said, "triple": card["triple"], "key": f"k{self.number}"} for card in self.cards[:1]]
         self.without += not told and self.number > 0
         self.number += 1
         body = json.dumps({"judgements": told, "cards": CARDS})

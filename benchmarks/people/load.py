@@ -66,7 +66,7 @@ class Annotator(threading.Thread):
                 cards = self.client.exchange([], 6)[1]["cards"]
                 continue
             number += 1
-            judgement = {"said": "true" if number % 2 else "false", "triple": cards[0]["triple"], "key": f"k{number}"}
+            judgement = {"answer": "true" if number % 2 else "false", "triple": cards[0]["triple"], "key": f"k{number}"}
             started = time.perf_counter()
             status, content = self.client.exchange([judgement], 6)
             self.waits.append(time.perf_counter() - started)

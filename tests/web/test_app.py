@@ -62,7 +62,7 @@ def exchange(browser, *judgements, cards=3):
 
 
 def said(card, word, key, **more):
-    return {"said": word, "triple": card["triple"], "key": key} | more
+    return {"answer": word, "triple": card["triple"], "key": key} | more
 
 
 def test_a_link_signs_in_without_leaving_the_token_in_the_address(app, session):
@@ -239,7 +239,7 @@ def test_judging_by_json(app, session):
     answer = exchange(browser, said(first, "true", "k1", seconds=1.5, note="ok"), said(second, "false", "k2")).json()
     assert [one["triple"] for one in answer["recorded"]] == [first["triple"], second["triple"]]
     assert answer["progress"]["labels"] == 2
-    undone = exchange(browser, {"said": "undo", "key": "u"}).json()
+    undone = exchange(browser, {"answer": "undo", "key": "u"}).json()
     assert undone["cards"][0]["triple"] == second["triple"]
     assert [line["answer"] for line in history(session)] == ["undo", "false", "true"]
 
@@ -275,12 +275,12 @@ def test_what_was_not_asked_is_refused_and_nothing_of_the_batch_is_stored(app, s
 @pytest.mark.parametrize(
     "body",
     [
-        {"judgements": [{"said": "maybe", "triple": 1, "key": "k"}]},
-        {"judgements": [{"said": "true", "triple": -1, "key": "k"}]},
-        {"judgements": [{"said": "true", "triple": 1, "key": ""}]},
-        {"judgements": [{"said": "true", "triple": 1, "key": "../.."}]},
-        {"judgements": [{"said": "true", "triple": 1, "key": "k", "seconds": -1}]},
-        {"judgements": [{"said": "true", "triple": 1, "key": "k", "note": "x" * 2001}]},
+        {"judgements": [{"answer": "maybe", "triple": 1, "key": "k"}]},
+        {"judgements": [{"answer": "true", "triple": -1, "key": "k"}]},
+        {"judgements": [{"answer": "true", "triple": 1, "key": ""}]},
+        {"judgements": [{"answer": "true", "triple": 1, "key": "../.."}]},
+        {"judgements": [{"answer": "true", "triple": 1, "key": "k", "seconds": -1}]},
+        {"judgements": [{"answer": "true", "triple": 1, "key": "k", "note": "x" * 2001}]},
         {"cards": 33},
         {"cards": "many"},
         {"else": 1},
@@ -303,12 +303,12 @@ def test_the_owner_sees_and_settles_a_disagreement(app, session):
     assert line["triple"] == card["triple"]
     assert line["answers"][1] == {"name": "bob", "answer": "false", "note": "no"}
     assert seen["agreement"]["shared"] == 1
-    settled = owner.post("/api/owner/settle", json={"triple": card["triple"], "said": "true", "key": "s"})
+    settled = owner.post("/api/owner/settle", json={"triple": card["triple"], "answer": "true", "key": "s"})
     assert settled.status_code == 200
     assert owner.get("/api/owner").json()["review"] == {"differ": 0, "unsure": 0, "noted": 1}
     assert owner.get(f"/api/owner/card/{card['triple']}").json()["decided"] == "true"
     assert session.annotations().labels.tolist() == [True]
-    assert owner.post("/api/owner/settle", json={"said": "undo", "key": "u"}).json()["triple"] == card["triple"]
+    assert owner.post("/api/owner/settle", json={"answer": "undo", "key": "u"}).json()["triple"] == card["triple"]
     assert owner.get("/api/owner").json()["review"]["differ"] == 1
     assert len(session.annotations()) == 0
 
@@ -319,7 +319,7 @@ def test_what_nobody_was_sure_of_waits_for_the_owner(app, session):
     exchange(ada, said(card, "unsure", "a"))
     [line] = owner.get("/api/owner/review/unsure").json()
     assert (line["triple"], line["decided"]) == (card["triple"], None)
-    owner.post("/api/owner/settle", json={"triple": card["triple"], "said": "unsure", "key": "s"})
+    owner.post("/api/owner/settle", json={"triple": card["triple"], "answer": "unsure", "key": "s"})
     assert owner.get("/api/owner/review/unsure").json() == []
 
 

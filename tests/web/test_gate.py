@@ -85,7 +85,7 @@ def test_half_a_character_is_refused_and_the_next_answer_is_stored(session):
             return httpx.post(f"http://127.0.0.1:{port}/api/exchange", content=body.encode(), headers=head, timeout=20)
 
         triple = send('{"cards": 1}').json()["cards"][0]["triple"]
-        words = f'"said": "true", "triple": {triple}, "key": "k1"'
+        words = f'"answer": "true", "triple": {triple}, "key": "k1"'
         assert 400 <= send(f'{{"judgements": [{{{words}, "note": "\\ud800"}}]}}').status_code < 500
         assert 400 <= send('{"\\ud800": 1}').status_code < 500
         assert send(f'{{"judgements": [{{{words}, "note": "fine"}}]}}').json()["recorded"] == [

@@ -92,7 +92,7 @@ def doubt_facts(graph: Graph, seed: int = 0, stage: Stage = no_stage) -> Candida
         Called with a stage's name, for as long as it lasts: gives a function to call with steps done, steps in all.
     """
     refuse_few(graph)
-    with stage("Evidence of facts and planted errors") as advance:
+    with stage("Evidence of each fact") as advance:
         looked = look_up(graph, seed, advance)
     facts, random = np.flatnonzero(looked.facts), np.random.default_rng(seed)
     learnt = facts if len(facts) <= MOST_LEARNT else random.choice(facts, MOST_LEARNT, replace=False)

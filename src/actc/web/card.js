@@ -65,6 +65,16 @@ function drawMeaning(role, named) {
   ];
 }
 
+// The text that a triple was taken from, its head and tail marked where they stand in it: as words, in whatever case.
+function markEnds(card) {
+  const roles = new Map(["head", "tail"].flatMap((role) => [card[role].name, card[role].id].map((name) => [plain(name), role])));
+  const names = [...roles.keys()].sort((a, b) => b.length - a.length).map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll(" ", "[\\s_]+"));
+  const found = new RegExp(`(?<![\\p{Script=Latin}\\p{N}])(${names.join("|")})(?![\\p{Script=Latin}\\p{N}])`, "giu");
+  return card.source.split(found).map((part, at) => (at % 2 ? element("mark", { class: roles.get(plain(part)) ?? "" }, part) : part));
+}
+
+const plain = (name) => name.toLowerCase().replace(/[\s_]+/g, " ");
+
 // What is around a triple: the text it was taken from, and facts of the graph; nothing where there are none.
 function drawContext(card) {
   const name = (text) => element("bdi", {}, text);
@@ -76,6 +86,6 @@ function drawContext(card) {
     [["Others of this relation in the graph"], "examples", facts(card.examples)],
     ...["head", "tail"].map((role) => [["More about ", name(card[role].name)], "facts", facts(card[`${role}_facts`])]),
   ].filter(([, , lines]) => lines.length);
-  const source = card.source ? [element("section", {}, element("h2", {}, "Taken from"), element("p", {}, name(card.source)))] : [];
+  const source = card.source ? [element("section", {}, element("h2", {}, "Taken from"), element("p", {}, element("bdi", {}, ...markEnds(card))))] : [];
   return [...source, ...sections.map(([title, kind, lines]) => element("section", {}, element("h2", {}, ...title), element("ul", { class: kind }, ...lines)))];
 }

@@ -179,10 +179,11 @@ def start_differing(folder: Path) -> None:
 
 
 def start_linked(folder: Path) -> None:
-    """Start a session whose cards have every part, links too, and fit on a phone."""
-    rows = [f"Q{i}\tP1\tQ{i + 50}\t0.{i}\n" for i in range(1, 50)]
+    """Start a session whose cards have every part, links and text too, and fit on a phone; the graph has each fact."""
+    rows = [f"Q{i}\tP1\tQ{i + 50}\t0.{i}\tHere q{i} is near Q{i + 50}, not Q{i + 50}0.\n" for i in range(1, 50)]
+    graph = "".join(f"Q{i}\tP1\tQ{i + 50}\nQ{i}\tP1\tQ200\n" for i in range(1, 50))
     names = {"P1": {"name": "is near", "description": "not far"}}
-    start_on(folder, rows, names, Settings(), "Q100\tP1\tQ101\nQ102\tP1\tQ103\n")
+    start_on(folder, ["head\trelation\ttail\tscore\ttext\n", *rows], names, Settings(), graph)
 
 
 def start_guided(folder: Path) -> None:

@@ -39,7 +39,13 @@ def test_taps_and_swipes_answer_from_every_part_of_the_card(copy_session, start_
     saved(page)
     page.get_by_role("button", name="Undo").tap()
     saved(page)
-    before = page.inner_text("#sentence")
+    before, card = page.inner_text("#sentence"), page.locator("#context")
+    head, tail = (page.inner_text(f"#sentence .{role}") for role in ("head", "tail"))
+    assert [(one.get_attribute("class"), one.inner_text()) for one in card.locator("mark").all()] == [
+        ("head", head.lower()),
+        ("tail", tail),
+    ]
+    assert card.locator(".tags li").all_inner_texts() == ["Q200"]  # not the fact that is asked about
     for by in ((30, 0), (6, -180), (100, 100)):  # short, up, askew
         touch(page, middle_of(page, "#sentence"), by)
         assert page.inner_text("#sentence") == before

@@ -40,7 +40,7 @@ def test_from_the_first_answers_to_what_is_taken_away_and_audited(completed_clie
     assert client.get(f"{pages}/api/guidelines").json()["text"] == "Look at the *children*."
     for k in range(10):
         card = client.post(f"{pages}/api/exchange", json={"cards": 1}).json()["cards"][0]
-        body = {"said": "true" if k % 2 else "false", "triple": card["triple"], "key": f"k{k}"}
+        body = {"answer": "true" if k % 2 else "false", "triple": card["triple"], "key": f"k{k}"}
         assert client.post(f"{pages}/api/exchange", json={"judgements": [body]}).json()["recorded"][0]["id"]
     Planner(Session(tmp_path / "studio" / name / "result" / "session")).step()  # the picture is of a plan
     assert client.get(base).json()["next"]["what"] == "decide"

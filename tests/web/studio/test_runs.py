@@ -158,7 +158,7 @@ def test_ten_kills_of_the_studio_and_its_runs_lose_nothing(tmp_path, families):
                 cards = studio.ask(f"{pages}/api/exchange", {"cards": 1}).json()["cards"]
                 if not cards:  # more are being planned
                     continue
-                answer = {"said": "true", "triple": cards[0]["triple"], "key": f"k{len(said)}"}
+                answer = {"answer": "true", "triple": cards[0]["triple"], "key": f"k{len(said)}"}
                 got = studio.ask(f"{pages}/api/exchange", {"judgements": [answer]}).json()["recorded"]
                 assert got[0]["triple"] == cards[0]["triple"]
                 said.add(cards[0]["triple"])

@@ -428,7 +428,9 @@ def test_columns_that_are_not_used_are_said(shared_client):
     name = add_project(shared_client)
     table = b"head,relation,tail,source,colour,confidence\na,r,x,He saw it.,1,0.5\nb,r,y,He said it.,2,0.25\n"
     place = f"/api/projects/{name}/files/facts.csv"
-    assert shared_client.put(place, content=table, headers=BYTES).json()["role"] == "scores"
+    assert shared_client.put(place, content=table, headers=BYTES).json()["role"] == "candidates"
+    assert shared_client.get(f"/api/projects/{name}/preview").json()["candidates"]["scores"] == [0.25, 0.5]
+    shared_client.post(place, json={"role": "scores"})
     found = shared_client.get(f"/api/projects/{name}/preview").json()["scores"]
     assert found["scores"] == [0.25, 0.5]
     shown, unused = found["notes"]

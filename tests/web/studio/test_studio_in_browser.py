@@ -267,15 +267,32 @@ def test_the_slider_moves_the_table_the_relations_and_the_pictures_alike(judged_
         accepted, candidates = numbers_in(page.inner_text("#cost"))[:2]
         assert numbers_in(page.inner_text("#page-of"))[-1:] == [accepted]
         cells = page.locator("#level-rows tr").all()
-        assert sum(numbers_in(row.locator("td").nth(1).inner_text())[0] for row in cells) == accepted
+        assert sum(numbers_in(row.locator("td").first.inner_text())[0] for row in cells) == accepted
         shown = [numbers_in(one.inner_text()) for one in page.locator("#multiples figcaption").all()]
         assert [sum(one[-2] for one in shown), sum(one[-1] for one in shown)] == [accepted, candidates]
         found.append(accepted)
     assert len(set(found)) > 1
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(200)
+        rejects, accepts = page.evaluate(PIXELS)
+        assert rejects > accepts > 0, "the legend has the colours of the bars: at 99% most are rejected"
     page.reload()  # which forgets nothing of it
     page.wait_for_selector("#multiples canvas")
     assert page.inner_text("#level-now") == "99%"
     assert numbers_in(page.inner_text("#cost"))[0] == found[-1]
+
+
+PIXELS = """() => [".key i:not(.accept)", ".key .accept"].map((swatch) => {
+    const colour = getComputedStyle(document.querySelector(swatch)).backgroundColor.match(/\\d+/g).map(Number);
+    let count = 0;
+    for (const canvas of document.querySelectorAll("#multiples canvas")) {
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        for (let at = 0; at < data.length; at += 4) count += colour.every((value, k) => data[at + k] === value);
+    }
+    return count;
+})"""
+"""How many pixels of the pictures have the colour of each swatch of the legend."""
 
 
 def rows_shown(page: Page) -> list[str]:
@@ -336,7 +353,25 @@ def test_what_a_run_brought_is_said_and_a_button_asks_the_cards_that_a_guarantee
     studio, page = judged_studio(viewport={"width": 1280, "height": 900})
     page.goto(f"{studio.place}/project/families#run")
     page.locator("#result-lines", has_text="candidates were accepted").wait_for()
+    whole = numbers_in(page.inner_text("#result-lines"))[1]
+    asked = page.context.new_page()  # the same shares on the page of people who judge, and of how many
+    page.click("#tab-people")
+    asked.goto(studio.origin + page.get_attribute("#judge-now[href]", "href"))
+    asked.wait_for_selector("#relations li")
+    assert numbers_in(asked.inner_text("#by-relation"))[-1] == whole
+    shares = {
+        one.locator(".name").inner_text(): numbers_in(one.locator(".share").inner_text())
+        for one in asked.locator("#relations li").all()
+    }
+    asked.close()
+    page.go_back()
     page.click("#result-table")
+    page.wait_for_selector("#level-rows tr")
+    for row in page.locator("#level-rows tr").all():
+        accepted, count = numbers_in(row.locator("td").first.inner_text())
+        share, some = shares[row.locator("th").inner_text()]
+        assert some <= count
+        assert abs(share * some / 100 - accepted) <= 1 + count / 20
     page.locator("#needs button").first.click()
     next_is(page, "judge")
     count, options = numbers_in(page.inner_text("#needs button"))[0], Project.read(studio.folder / "families").options
@@ -371,8 +406,12 @@ def test_a_second_graph_and_columns_without_known_names_are_asked_about(judged_s
 def test_back_leads_to_the_tab_before_and_an_audit_takes_a_percentage_or_a_share(judged_studio):
     studio, page = judged_studio()
     page.goto(f"{studio.place}/project/families#data")
+    page.fill("[data-option=budget]", "9")
+    page.keyboard.press("Tab")
+    page.locator("#standing", has_text="10 cards judged").wait_for()  # and not 10 of 9
     for name in ("take", "people"):
         page.click(f"#tab-{name}")
+    assert numbers_in(page.inner_text("#answers-of")) == [9]
     for name in ("take", "data"):
         page.go_back()
         page.wait_for_selector(f"#tab-{name}[aria-selected=true]")
@@ -528,6 +567,10 @@ def test_no_page_is_wider_than_its_screen_and_hostile_names_do_nothing(judged_st
             page.evaluate(f"document.documentElement.{style}")
             page.wait_for_selector(ready)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (place, style)
+            if place.endswith("decide") and width == 320:
+                assert page.evaluate(
+                    "(box => box.scrollWidth <= box.clientWidth)(document.querySelector('.scroll:has(#level-rows)'))"
+                )
     rows = [f"{name}{i}\t{name}\t{other}{i % 7}" for name in HOSTILE for other in HOSTILE for i in range(8)]
     (tmp_path / "graph.tsv").write_text("\n".join(rows), encoding="utf-8")
     page.set_viewport_size({"width": 320, "height": 700})
@@ -539,6 +582,7 @@ def test_no_page_is_wider_than_its_screen_and_hostile_names_do_nothing(judged_st
     assert page.inner_text("#title") == HOSTILE[0]
     assert page.locator("main img, main script").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert page.evaluate("document.documentElement.scrollHeight") < 4500
 
 
 def run_to_its_end_of(studio: Served, name: str) -> None:

@@ -187,7 +187,8 @@ function drawOverview() {
   offer("relation", relations.map((one) => [one.relation, one.name]).sort((a, b) => a[1].localeCompare(b[1])), view.relation);
   offer("by", overview.by.map((one) => [one, HANDS[one] ?? one]), view.by);
   redraw("level-rows", relations, () => relations.map((one) => element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, one.name)),
-    ...[one.candidates, one.accepted, one.at_stake === null ? null : Math.round(one.at_stake)].map((value) => element("td", {}, value === null ? "–" : number(value))))));
+    element("td", {}, `${number(one.accepted)} of ${number(one.candidates)}`),
+    element("td", {}, one.at_stake === null ? "–" : number(Math.round(one.at_stake))))));
   redraw("learning", overview.learning, () => drawLearning(overview.learning));
   redraw("multiples", relations.slice(0, MOST_CHARTS), () => relations.slice(0, MOST_CHARTS).map((one) => {
     const share = `${number(one.accepted)} of ${number(one.candidates)} ${words().accepted}`;

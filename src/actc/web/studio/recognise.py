@@ -19,18 +19,20 @@ from typing import Any
 
 import numpy as np
 
+from actc.complete.given import OWN_SCORES, read_given
 from actc.data.database import open_database, quote
 from actc.data.deliver import write_beside
 from actc.data.files import read_scored
 from actc.data.frames import TRIPLE
 from actc.data.layout import find_layout, first_line, is_table
 from actc.data.text_files import load_json, write_json
-from actc.data.triples import Triples
+from actc.data.triples import FloatArray, Triples, encode_columns
 from actc.errors import ActcError, OptionError, describe_failure
 from actc.graph.formats import find_format, read_graph
+from actc.graph.graph import Graph
 from actc.session.cards import make_card
 from actc.session.lease_queue import Task
-from actc.session.names import SOURCE, Names, insert_names
+from actc.session.names import SOURCE, Names, find_sources, insert_names, read_sources
 from actc.session.read_names import NAME_ALIASES, NAME_COLUMNS
 from actc.session.start import add_session_names
 from actc.session.store import FILE, Store
@@ -59,9 +61,9 @@ def guess_role(path: Path) -> str:
             return "names"
     except ActcError:
         return "graph"
-    if {*TRIPLE, "score"} <= set(layout.columns):
-        return "scores"
-    return "candidates" if by_name and SOURCE in layout.columns else "graph"  # from text
+    if by_name and SOURCE in layout.columns:  # from text, with a confidence or without
+        return "candidates"
+    return "scores" if {*TRIPLE, "score"} <= set(layout.columns) else "graph"
 
 
 def _has_names(path: Path) -> bool:
@@ -112,20 +114,21 @@ def _state(project: Project) -> list[Any]:
 def recognise(project: Project) -> dict[str, Any]:
     """Find out what the files of a project are; what one cannot be read for is said, and the others are looked at."""
     found: dict[str, Any] = {"problem": None, "card": None, "columns": [], "sentences": []}
-    triples: Triples | None = None
+    triples, source = None, None
     for role, describe in DESCRIBED.items():
         found[role] = None
         for name in project.names_of(role):
             try:
                 found["columns"] += [{"file": name, **columns} for columns in _unknown_columns(project.path_of(name))]
                 found[role], some = describe(project.path_of(name))
-                triples = triples if triples is not None and role == "graph" else some
+                if triples is None or role != "graph":
+                    triples, source = some, project.path_of(name)
             except Exception as error:
                 found["problem"] = _describe_error(project, error)
     names = name_files(project)
-    if triples is not None:
+    if triples is not None and source is not None:
         try:
-            found |= _look_at_names(project, triples, names)
+            found |= _look_at_names(project, source, triples, names)
         except Exception as error:
             found["problem"] = found["problem"] or _describe_error(project, error)
     return found
@@ -150,14 +153,32 @@ def _describe_graph(path: Path) -> tuple[dict[str, Any], Triples]:
 
 def _describe_scores(path: Path) -> tuple[dict[str, Any], Triples]:
     triples, labels = read_scored(path)
-    low, high = (float(x) for x in (triples.scores.min(), triples.scores.max()))
     notes = ["There is a column of labels; people are asked all the same."] if labels is not None else []
-    layout = find_layout(path)
-    if SOURCE in layout.columns:
-        notes.append(f"Cards show the text in the column {layout.columns[SOURCE]}.")
-    notes += _note_columns(layout.others)
-    more = {"columns": list(layout.columns), "scores": [low, high], "notes": notes}
-    return {"format": "Scored candidates", **_describe(triples), **more}, triples
+    notes += _note_text(path) + _note_columns(find_layout(path).others)
+    return _describe_candidates("Scored candidates", path, triples, triples.scores, notes), triples
+
+
+def _describe_given(path: Path) -> tuple[dict[str, Any], Triples]:
+    triples = read_given(path, "", Graph.of(encode_columns([], [], []))).triples
+    scores = next((triples.further[name] for name in OWN_SCORES if name in triples.further), None)
+    text = "Triples from text" if SOURCE in triples.further else "Candidates"
+    return _describe_candidates(text, path, triples, scores, _note_text(path)), triples
+
+
+def _describe_candidates(
+    what: str, path: Path, triples: Triples, scores: FloatArray | None, notes: list[str]
+) -> dict[str, Any]:
+    found = {"format": what, **_describe(triples), "notes": notes}
+    if is_table(path):
+        found["columns"] = list(find_layout(path).columns)
+    if scores is not None and len(scores := scores[np.isfinite(scores)]):
+        found["scores"] = [float(scores.min()), float(scores.max())]
+    return found
+
+
+def _note_text(path: Path) -> list[str]:
+    columns = find_layout(path).columns if is_table(path) else {}
+    return [f"Cards show the text in the column {columns[SOURCE]}."] if SOURCE in columns else []
 
 
 def _note_columns(names: Sequence[str]) -> list[str]:
@@ -174,17 +195,17 @@ def _describe(triples: Triples) -> dict[str, Any]:
     counts = np.bincount(triples.relations, minlength=len(triples.relation_names))
     order = np.argsort(-counts, kind="stable")[:MOST_RELATIONS]
     relations = [{"relation": triples.relation_names[i], "triples": int(counts[i])} for i in order.tolist()]
-    rows = triples.take(np.arange(min(ROWS, len(triples)))).columns()
+    columns = triples.take(np.arange(min(ROWS, len(triples)))).columns()
     return {
         "triples": len(triples),
         "entities": len(triples.entity_names),
         "relation_count": int((counts > 0).sum()),
         "relations": [line for line in relations if line["triples"]],
-        "rows": [[str(cell) for cell in row] for row in zip(*rows.values(), strict=True)],
+        "rows": [[str(cell) for cell in row] for row in zip(*(columns[name] for name in TRIPLE), strict=True)],
     }
 
 
-def _look_at_names(project: Project, triples: Triples, files: list[Path]) -> dict[str, Any]:
+def _look_at_names(project: Project, source: Path, triples: Triples, files: list[Path]) -> dict[str, Any]:
     """Return how many names were found, and the first card as people will see it."""
     ids = (*triples.entity_names, *triples.relation_names)
     with (
@@ -194,9 +215,12 @@ def _look_at_names(project: Project, triples: Triples, files: list[Path]) -> dic
         insert_names(store, files, ids, project.options.language)
         names = Names(store)
         named = {"named": names.count_named(ids), "of": len(ids), "files": len(files)}
-        some = map(triples.triple, range(min(LOOKED_AT, len(triples))))
-        first = next((one for one in some if not one[2].startswith('"')), triples.triple(0))  # no literal, if any
-        card = make_card(names, Task(0, *first, 0.0, ""))
+        some = range(min(LOOKED_AT, len(triples)))
+        row = next((row for row in some if not triples.triple(row)[2].startswith('"')), 0)  # no literal, if any
+        card = make_card(names, Task(0, *triples.triple(row), 0.0, ""))
+        layout = find_sources(source) if is_table(source) else None
+        if layout is not None:
+            card["source"] = dict(read_sources(layout, triples.take([row]))).get(0, "")
         sentences = _describe_sentences(names, triples)
     return {"names": named if files else None, "card": card, "sentences": sentences}
 
@@ -297,7 +321,7 @@ def _write_picked(project: Project, file: str, chosen: str) -> dict[str, Any]:
 DESCRIBED: dict[str, Callable[[Path], tuple[dict[str, Any], Triples]]] = {
     "graph": _describe_graph,
     "scores": _describe_scores,
-    "candidates": _describe_graph,
+    "candidates": _describe_given,
 }
 
 
