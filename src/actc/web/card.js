@@ -1,7 +1,7 @@
 // @ts-check
 // One triple as a card: the sentence, who and what is meant, and what the graph already says.
 
-import { at, element, put } from "./draw.js";
+import { at, element, makeButton, put } from "./draw.js";
 
 
 export function spoken(card) {
@@ -50,6 +50,21 @@ export function drawCard(card) {
 export function drawReasons(reasons) {
   return reasons.map((one) => element("li", { class: one.for ? "for" : "against" },
     element("span", {}, one.for ? "For" : "Against"), " ", element("bdi", {}, one.text)));
+}
+
+const ANSWERS = { false: "False", unsure: "Not sure", true: "True" };
+export const wordOf = (answer) => ANSWERS[answer].toLowerCase();
+
+// Three buttons for an answer that may be changed in a list.
+export function drawAnswers(standing, act, more = {}) {
+  const buttons = Object.entries(ANSWERS).map(([answer, words]) => makeButton(words, () => act(answer), "", { class: answer, ...more }));
+  const group = element("div", { class: "decide", role: "group", "aria-label": "Your answer" }, ...buttons);
+  markAnswer(group, standing);
+  return group;
+}
+
+export function markAnswer(group, standing) {
+  for (const button of group.children) button.setAttribute("aria-pressed", String(button.classList.contains(standing)));
 }
 
 function drawMeaning(role, named) {

@@ -13,6 +13,16 @@ export const all = (selector, place = document) => [...place.querySelectorAll(se
 export const fieldOf = (/** @type {Event} */ event) => /** @type {Place} */ (event.target);
 export const pressed = (/** @type {Event} */ event, kind = "button") => /** @type {Place | null} */ (fieldOf(event).closest?.(kind) ?? null);
 
+// What a press on a button of a place does.
+export function onPress(id, act) {
+  at(id).addEventListener("click", (event) => {
+    const button = pressed(event);
+    if (button) act(button);
+  });
+}
+
+document.addEventListener("submit", (event) => event.preventDefault()); // what is in a form, a script sends
+
 // Of the buttons of a place one is pressed, or none.
 export function press(id, isChosen) {
   for (const button of all("button", at(id))) button.setAttribute("aria-pressed", String(isChosen(button)));
@@ -24,6 +34,12 @@ export function element(name, attributes = {}, ...children) {
   made.append(...children);
   return made;
 }
+
+// A name of a stranger's, which may run the other way than the text around it.
+export const bdi = (text, more = {}) => element("bdi", more, text);
+
+// A row of a table: what it is about, and its cells.
+export const drawRow = (head, ...cells) => element("tr", {}, element("th", { scope: "row" }, ...head), ...cells.map((cell) => element("td", {}, cell)));
 
 export function makeButton(words, act, label = "", more = {}) {
   const button = element("button", { type: "button", "aria-label": label, ...more }, words);
@@ -151,6 +167,14 @@ export function showWords(words) {
   for (const place of all("[data-word]")) {
     const text = words[place.dataset.word ?? ""];
     place.textContent = "capital" in place.dataset ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+  }
+}
+
+// Which column the rows of a table are sorted by.
+export function showSort(by, falling) {
+  for (const head of at("sorts").children) {
+    if (head.querySelector("button")?.dataset.by === by) head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+    else head.removeAttribute("aria-sort");
   }
 }
 

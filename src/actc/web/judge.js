@@ -2,9 +2,9 @@
 // One triple, one key. What is pressed is shown as done at once, kept in the browser until the server has it on its
 // disk, and sent under a key of its own, so that sending it twice stores it once.
 
-import { directionOf, drawCard, drawReasons, drawSentence, isUnread, spoken, startReading } from "./card.js";
+import { directionOf, drawAnswers, drawCard, drawReasons, drawSentence, isUnread, markAnswer, spoken, startReading, wordOf } from "./card.js";
 import { meaningOf, startKeys } from "./keys.js";
-import { all, at, element, fetchJson, letClose, makeButton, newKey, pressed, put } from "./draw.js";
+import { all, at, element, fetchJson, letClose, newKey, onPress, pressed, put } from "./draw.js";
 import { drawMarkdown } from "./markdown.js";
 import { showPicture, showProgress } from "./picture.js";
 import { startSwipes } from "./swipes.js";
@@ -61,7 +61,7 @@ function showBefore(card, answer) {
   const after = card?.when === "after";
   at("before").hidden = !after;
   if (!after) return;
-  put("before-answer", answer === "unsure" ? "not sure" : answer);
+  put("before-answer", wordOf(answer));
   at("before-what").replaceChildren(...drawSentence(card.sentence));
   at("before-what").dir = directionOf(card.sentence);
   at("before-reasons").replaceChildren(...drawReasons(card.reasons));
@@ -310,10 +310,7 @@ function scrollCard(event) {
   card.scrollBy({ top: STEPS[event.key] });
 }
 
-at("answers").addEventListener("click", (event) => {
-  const button = pressed(event);
-  if (button) giveAnswer(button.dataset.answer);
-});
+onPress("answers", (button) => giveAnswer(button.dataset.answer));
 at("undo").addEventListener("click", undo);
 at("note-button").addEventListener("click", () => toggleNote());
 at("note").addEventListener("input", () => shown && keepDraft(shown.triple, at("note").value));
@@ -356,11 +353,7 @@ function drawMine() {
 }
 
 function drawOwn(line) {
-  const choices = element("div", { class: "decide", role: "group", "aria-label": "Your answer" });
-  for (const [answer, words] of [["false", "False"], ["unsure", "Not sure"], ["true", "True"]]) {
-    const more = { class: answer, "aria-pressed": String(line.answer === answer) };
-    choices.append(makeButton(words, () => changeMind(line, answer, choices), "", more));
-  }
+  const choices = drawAnswers(line.answer, (answer) => changeMind(line, answer, choices));
   const note = line.note ? [element("p", { class: "who" }, "“", element("bdi", {}, line.note), "”")] : [];
   return element("li", {}, element("p", { class: "what", dir: directionOf(line.sentence) }, ...drawSentence(line.sentence)), ...note, choices);
 }
@@ -371,9 +364,9 @@ function changeMind(line, answer, choices) {
   keepPast(past.filter((one) => one.key !== line.key));
   outbox.push({ answer: "undo", triple: null, key: newKey(), undoes: line.key });
   send({ answer, triple: line.triple, key, note: line.note });
-  Object.assign(line, { answer: answer, key });
-  for (const button of choices.children) button.setAttribute("aria-pressed", String(button.classList.contains(answer)));
-  put("announce", `Changed to ${answer === "unsure" ? "not sure" : answer}: ${spoken(line)}`);
+  Object.assign(line, { answer, key });
+  markAnswer(choices, answer);
+  put("announce", `Changed to ${wordOf(answer)}: ${spoken(line)}`);
 }
 
 // One relation at a time, for people who know one well.

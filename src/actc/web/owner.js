@@ -1,7 +1,7 @@
 // @ts-check
 // The owner's view: progress, who judges how, what holds for all, and the files to take.
 
-import { all, at, copyText, download, element, fetchJson, makeButton, number, percent, pressed, put, redraw, repeat, send, showWords } from "./draw.js";
+import { all, at, bdi, copyText, download, drawRow, element, fetchJson, makeButton, number, onPress, percent, put, redraw, repeat, send, showSort, showWords } from "./draw.js";
 import { showPicture, showProgress } from "./picture.js";
 import { showReview, startReview } from "./review.js";
 
@@ -49,20 +49,16 @@ function draw(content) {
 }
 
 function drawPerson(one) {
-  const name = element("td", {}, element("bdi", {}, one.name), " ");
-  const cells = [one.judged, one.true, one.false, one.unsure, rounded(one.seconds, 1)].map((value) => element("td", {}, String(value)));
+  const haste = one.hasty >= 5 ? [" ", element("span", { class: "haste" }, `${one.hasty} answers in a row under a second`)] : [];
   const trust = one.reliability?.compared
     ? `${percent(one.reliability.right)} of ${one.reliability.compared} (${percent(one.reliability.low)} to ${percent(one.reliability.high)})`
     : "–";
-  if (one.hasty >= 5) name.append(element("span", { class: "haste" }, `${one.hasty} answers in a row under a second`));
-  const link = element("td", { class: "links" });
-  if (one.kind === "person" && one.void) {
-    link.append("no link ", actOn(one, "New", "New link for", false));
-  } else if (one.kind === "person") {
+  const link = element("span", { class: "links" });
+  if (one.kind === "person") {
     const copy = makeButton("Copy", async (button) => showAddress(one.name, one.link, await copyText(addressOf(one.link), button)), `Copy link of ${one.name}`);
-    link.append(copy, " ", actOn(one, "New", "New link for", false), " ", actOn(one, "Void", "Void link of", true));
+    link.append(one.void ? "no link" : copy, " ", actOn(one, "New", "New link for", false), ...(one.void ? [] : [" ", actOn(one, "Void", "Void link of", true)]));
   }
-  return element("tr", {}, name, ...cells, element("td", {}, trust), link);
+  return drawRow([bdi(one.name), ...haste], one.judged, one.true, one.false, one.unsure, rounded(one.seconds, 1), trust, link);
 }
 
 const addressOf = (link) => (outside ?? location.origin) + link;
@@ -90,8 +86,7 @@ function drawAgreement({ shared, krippendorff, pairs }, overlap) {
   put("pairs", lines.length ? `Each two people (Cohen’s kappa): ${lines.join(", ")}.` : none);
 }
 
-at("add").addEventListener("submit", async (event) => {
-  event.preventDefault();
+at("add").addEventListener("submit", async () => {
   const made = await send("api/owner/annotators", { name: at("name").value }, "added");
   if (!made) return;
   showAddress(made.name, made.link);
@@ -105,14 +100,12 @@ async function change(values) {
   refresh();
 }
 
-at("spend").addEventListener("submit", (event) => {
-  event.preventDefault();
+at("spend").addEventListener("submit", () => {
   at("budget").blur();
   change({ budget: Number(at("budget").value) });
 });
 at("fifty").addEventListener("click", () => change({ budget: Number(at("budget").value) + 50 }));
-at("share").addEventListener("submit", (event) => {
-  event.preventDefault();
+at("share").addEventListener("submit", () => {
   at("overlap").blur();
   change({ overlap: Number(at("overlap").value) / 100 });
 });
@@ -142,17 +135,12 @@ function drawRelations() {
 function drawRelationRow(line) {
   const cut = line.cut === null ? (line.share > 0 ? "all" : "none") : line.cut.toPrecision(4);
   const between = line.doubt === null ? "–" : `${line.lower.toPrecision(3)} to ${line.upper.toPrecision(3)}`;
-  const cells = [number(line.triples), number(line.labels), percent(line.share), cut, between];
-  return element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, line.name)), ...cells.map((text) => element("td", {}, text)));
+  return drawRow([bdi(line.name)], number(line.triples), number(line.labels), percent(line.share), cut, between);
 }
 
-at("sorts").addEventListener("click", (event) => {
-  const [button, head] = [pressed(event), pressed(event, "th")];
-  if (!button || !head) return;
-  const { by = "" } = button.dataset;
+onPress("sorts", ({ dataset: { by = "" } }) => {
   sorted = { by, falling: sorted.by === by ? !sorted.falling : by !== "name" };
-  for (const head of at("sorts").children) head.removeAttribute("aria-sort");
-  head.setAttribute("aria-sort", sorted.falling ? "descending" : "ascending");
+  showSort(by, sorted.falling);
   drawRelations();
 });
 at("find").addEventListener("input", drawRelations);

@@ -16,11 +16,15 @@ export function showPicture({ words, audit, advice, curve, relations }, budget, 
   if (audit) put("buys", "What the audit says");
   put("by-relation", words.by_relation);
   put("advice", advice);
-  redraw("curve", [curve, budget], () => drawCurve(curve, budget, words));
+  showLearning("curve", curve, budget, words);
   redraw("relations", relations, () => relations.slice(0, most).map((line) => drawRelation(line, words, audit)));
 }
 
 // Undone answers and new disagreements take labels away again: the latest refit speaks for each number of answers.
+export function showLearning(id, points, budget, words) {
+  redraw(id, [points, budget], () => drawCurve(points, budget, words));
+}
+
 function drawCurve(points, budget, words) {
   if (points.length === 0) return [element("figcaption", {}, words.soon)];
   const curve = [...new Map(points.map((point) => [point[0], point])).values()].sort((a, b) => a[0] - b[0]);

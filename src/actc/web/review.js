@@ -1,8 +1,8 @@
 // @ts-check
 // The owner's word on single triples: where people differ, what nobody was sure of, what has a note.
 
-import { directionOf, drawCard, drawSentence, isUnread, startReading } from "./card.js";
-import { all, at, element, fetchJson, letClose, makeButton, newKey, number, press, pressed, put } from "./draw.js";
+import { directionOf, drawCard, drawSentence, isUnread, startReading, wordOf } from "./card.js";
+import { all, at, element, fetchJson, letClose, makeButton, newKey, number, onPress, press, put } from "./draw.js";
 
 const MOST = 200, LISTED = 8;
 const KEYS = {
@@ -10,7 +10,6 @@ const KEYS = {
   u: "undo", backspace: "undo", j: "next", k: "before",
 };
 const NOTHING = { differ: "Nobody disagrees.", unsure: "Every fact has an answer that is sure.", noted: "Nobody wrote a note." };
-const WORDS = { true: "true", false: "false", unsure: "not sure" };
 let kind = "differ";
 let counts = {};
 let lines = [];   // the triples of this kind, as they were when the list was read
@@ -52,7 +51,7 @@ function drawWho(line) {
   const who = element("p", { class: "who" });
   const all = line.decided ? [...line.answers, { name: "you", answer: line.decided, note: "" }] : line.answers;
   all.forEach((one, i) => {
-    who.append(i ? " · " : "", element("bdi", {}, one.name), ": ", element("span", { class: `answer-${one.answer}` }, WORDS[one.answer]));
+    who.append(i ? " · " : "", element("bdi", {}, one.name), ": ", element("span", { class: `answer-${one.answer}` }, wordOf(one.answer)));
     if (one.note) who.append(" “", element("bdi", {}, one.note), "”");
   });
   return who;
@@ -68,7 +67,7 @@ async function openAt(number) {
   drawCard(content);
   startReading(at("settle"));
   put("place", `${place + 1} of ${lines.length}`);
-  put("decided", content.decided ? `Your decision: ${WORDS[content.decided]}.` : "");
+  put("decided", content.decided ? `Your decision: ${wordOf(content.decided)}.` : "");
   at("who").replaceChildren(...drawWho(content).childNodes);
   at("before").disabled = place === 0;
   at("next").disabled = place === lines.length - 1;
@@ -123,18 +122,13 @@ at("settle").addEventListener("close", () => {
   put("review-state", "");
   readList();
 });
-at("answers").addEventListener("click", (event) => {
-  const button = pressed(event);
-  if (button) decide(button.dataset.answer);
-});
+onPress("answers", (button) => decide(button.dataset.answer));
 at("undo").addEventListener("click", undo);
 at("next").addEventListener("click", ACTIONS.next);
 at("before").addEventListener("click", ACTIONS.before);
 letClose(at("settle"));
 at("decide").addEventListener("click", () => openAt(0));
-at("kinds").addEventListener("click", (event) => {
-  const chosen = pressed(event);
-  if (!chosen) return;
+onPress("kinds", (chosen) => {
   kind = chosen.dataset.kind ?? "";
   press("kinds", (button) => button === chosen);
   readList();

@@ -2,7 +2,7 @@
 // What goes in: files and their roles, what was recognised in them, the first card, sentences, and what is wanted.
 
 import { directionOf, drawCard } from "../card.js";
-import { all, at, count, element, fetchJson, fieldOf, makeButton, number, put, redraw, send, sentenceOf } from "../draw.js";
+import { all, at, bdi, count, drawRow, element, fetchJson, fieldOf, makeButton, number, put, redraw, send, sentenceOf } from "../draw.js";
 import { change, home, project, refresh } from "./state.js";
 import { bytes, recall, sendFiles, takeDrops } from "./upload.js";
 
@@ -29,7 +29,7 @@ function drawFile(file) {
   roles.value = file.role;
   roles.addEventListener("change", () => setRole(file.name, roles.value));
   const remove = makeButton("Remove", () => send(placeOf(file.name), {}, "file-state", "", "DELETE").then(refresh), `Remove ${file.name}`);
-  return element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, file.name)), element("td", { class: "text" }, roles), element("td", {}, bytes(file.bytes)), element("td", {}, remove));
+  return drawRow([bdi(file.name)], roles, bytes(file.bytes), remove);
 }
 
 // One file is the graph: of a second one it is asked what it is for.
@@ -40,7 +40,7 @@ function drawAsked(one) {
   };
   const choices = [makeButton(`Use it in the place of ${one.other}`, done(one.guess)), makeButton("Do not use it", done("unused"))];
   if (one.guess === "graph") choices.splice(1, 0, makeButton("It has candidates: facts that may be missing", done("candidates")));
-  return element("li", { class: "asked" }, element("p", {}, element("bdi", {}, one.name), ` looks like ${ROLES[one.guess]}, and `, element("bdi", {}, one.other), " is that already. What is it for?"), element("p", { class: "acts" }, ...choices));
+  return element("li", { class: "asked" }, element("p", {}, bdi(one.name), ` looks like ${ROLES[one.guess]}, and `, bdi(one.other), " is that already. What is it for?"), element("p", { class: "acts" }, ...choices));
 }
 
 // Looking at a large file takes a while, and the page says so.
@@ -69,7 +69,7 @@ function drawPreview(found, store) {
   redraw("sentences", found.sentences ?? [], () => (found.sentences ?? []).map(drawSentenceRow));
 }
 
-const name = (text) => element("bdi", { dir: directionOf([{ text }]) }, text);
+const name = (text) => bdi(text, { dir: directionOf([{ text }]) });
 
 function drawTable(label, heads, rows) {
   const head = element("tr", {}, ...heads.map((words) => element("th", { scope: "col", class: "text" }, words)));
@@ -99,8 +99,7 @@ function drawPicker({ file, names, rows, surely }) {
   });
   const state = element("p", { class: "reply", role: "status" });
   const form = element("form", {}, ...fields, ...(names ? [] : [element("label", { class: "check" }, header, " The first row is a heading")]), element("button", { type: "submit" }, "Read it so"));
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
+  form.addEventListener("submit", async () => {
     const picked = Object.fromEntries([...form.querySelectorAll("select")].filter((one) => one.value !== "").map((one) => [one.dataset.part, Number(one.value)]));
     const reply = await fetchJson(`${placeOf(file)}/columns`, { picked, header: header.checked });
     state.textContent = reply.status === 200 ? "" : sentenceOf(reply);
@@ -114,7 +113,7 @@ function drawPicker({ file, names, rows, surely }) {
 function drawSentenceRow(line) {
   const options = `sentence-${line.id}`;
   const field = element("input", { value: line.template, list: options, maxlength: "500", placeholder: line.guesses[0] ?? "", "aria-label": `Sentence for ${line.name}`, autocomplete: "off" });
-  const shown = element("span", {});
+  const shown = element("bdi", {});
   const show = () => {
     const template = field.value.includes("{head}") && field.value.includes("{tail}") ? field.value : `{head} ${line.name} {tail}`;
     shown.textContent = template.replaceAll("{head}", line.head).replaceAll("{tail}", line.tail);
@@ -130,9 +129,8 @@ function drawSentenceRow(line) {
     field.value = line.guesses[0];
     save();
   }, `Use the suggested sentence for ${line.name}`)];
-  return element("tr", {}, element("th", { scope: "row" }, name(line.name), " ", element("span", { class: "fine" }, number(line.triples))),
-    element("td", { class: "text pair" }, field, ...use, element("datalist", { id: options }, ...line.guesses.map((value) => element("option", { value })))),
-    element("td", { class: "text" }, element("bdi", {}, shown)));
+  const list = element("datalist", { id: options }, ...line.guesses.map((value) => element("option", { value })));
+  return drawRow([name(line.name), " ", element("span", { class: "fine" }, number(line.triples))], element("div", { class: "pair" }, field, ...use, list), shown);
 }
 
 // Fields show what holds, unless somebody is in the middle of one.
@@ -174,5 +172,4 @@ export function startData() {
       else put(place, `${field.labels?.[0].textContent.trim()}: ${field.validationMessage}`);
     });
   }
-  for (const form of [at("options"), at("store-form")]) form.addEventListener("submit", (event) => event.preventDefault());
 }

@@ -2,16 +2,16 @@
 // What is decided: what a guarantee costs, every fact with its reasons, the owner's answers to single ones, pictures.
 // Slider, table, relations and pictures are views of one state; nothing moves unless whoever looks at it asks for that.
 
-import { directionOf, drawSentence, UNREAD } from "../card.js";
-import { drawBins, showCurve } from "../charts.js";
-import { all, at, count, element, fetchJson, interval, makeButton, newKey, number, percent, press, pressed, put, redraw, send, sentenceOf, showWords } from "../draw.js";
+import { directionOf, drawAnswers, markAnswer, UNREAD, wordOf } from "../card.js";
+import { drawBins } from "../charts.js";
+import { all, at, bdi, count, drawRow, element, fetchJson, interval, makeButton, newKey, number, onPress, percent, press, pressed, put, redraw, send, sentenceOf, showSort, showWords } from "../draw.js";
+import { showLearning } from "../picture.js";
 import { change, home, keep, kept, openTab, project, startRun } from "./state.js";
 
 const ROWS = 50;
 const MOST_CHARTS = 60;
 const START = { of: "candidates", level: "", part: "accepted", sort: "probability", down: "true", search: "", relation: "", by: "", page: "0" };
 const HANDS = { person: "people", method: "the method", judges: "machine judges", oracle: "an oracle", constraint: "a constraint" };
-const ANSWERS = { false: "False", unsure: "Not sure", true: "True" };
 const KEYS = { t: "true", f: "false", s: "unsure", u: "undo" };
 const isBoth = () => project.options.goal === "both"; // then it is chosen which facts are shown: missing ones, or wrong ones
 // Where wrong facts are sought, what is found is taken out, and who answers "false" agrees: the server has the words.
@@ -99,31 +99,23 @@ function drawTable() {
   at("page-before").disabled = page === 0;
   at("page-next").disabled = (page + 1) * ROWS >= table.count;
   const had = at("rows").contains(document.activeElement);
-  at("rows").replaceChildren(...table.rows.map(drawRow));
+  at("rows").replaceChildren(...table.rows.map(drawFact));
   drawnAt = performance.now();
   stand(table.rows.some((row) => keyOf(row) === focused) ? focused : table.rows.length ? keyOf(table.rows[0]) : null, had);
 }
 
-const sentence = (row) => (Array.isArray(row.sentence) ? row.sentence : [{ text: row.sentence }]);
-const spoken = (row) => sentence(row).map((part) => part.text).join("");
-
-function drawRow(row) {
-  const parts = sentence(row);
-  const answers = element("div", { class: "decide", role: "group", "aria-label": "Your answer" }, ...Object.keys(ANSWERS).map((word) => drawWord(row, word)));
+function drawFact(row) {
+  const answers = drawAnswers(standingOf(row), (word) => answer(row, word), { tabindex: "-1" });
   return element("tr", { "data-fact": keyOf(row) },
-    element("th", { scope: "row", dir: directionOf(parts) }, element("span", { class: "what" }, ...drawSentence(parts)), ...(row.why ? [element("span", { class: "fine because", dir: "ltr" }, element("bdi", {}, row.why))] : [])),
-    element("td", { class: "text" }, element("bdi", {}, row.names[1])),
+    element("th", { scope: "row", dir: directionOf([{ text: row.sentence }]) }, element("span", { class: "what" }, row.sentence), ...(row.why ? [element("span", { class: "fine because", dir: "ltr" }, bdi(row.why))] : [])),
+    element("td", { class: "text" }, bdi(row.names[1])),
     element("td", {}, row.probability === null ? "–" : percent(row.probability)),
     element("td", {}, element("span", { class: row.accepted ? "yes" : "no" }, row.accepted ? words().accepted : words().rejected)),
     element("td", { class: "text" }, HANDS[row.by] ?? row.by),
     element("td", {}, answers));
 }
 
-function drawWord(row, word) {
-  const standing = given.get(keyOf(row)) ?? row.answer;
-  return makeButton(ANSWERS[word], () => answer(row, word), "", { class: word, "aria-pressed": String(standing === word), tabindex: "-1" });
-}
-
+const standingOf = (row) => given.get(keyOf(row)) ?? row.answer;
 const lineOf = (key) => all("tr", at("rows")).find((line) => line.dataset.fact === key);
 
 // One row has the keys; Tab leads into it and to its buttons, arrows to others.
@@ -138,14 +130,14 @@ function stand(key, focus) {
 }
 
 function mark(row) {
-  const standing = given.get(keyOf(row)) ?? row.answer;
-  for (const button of lineOf(keyOf(row))?.querySelectorAll(".decide button") ?? []) button.setAttribute("aria-pressed", String(button.classList.contains(standing)));
+  const group = lineOf(keyOf(row))?.querySelector(".decide"); // the row may be on another page by now
+  if (group) markAnswer(group, standingOf(row));
 }
 
 // Nobody reads a list in a quarter of a second: what is pressed so soon after it changed was not meant for it.
 async function answer(row, word) {
   if (!row || performance.now() - drawnAt < UNREAD) return;
-  const last = { row, key: newKey(), before: given.get(keyOf(row)) ?? row.answer };
+  const last = { row, key: newKey(), before: standingOf(row) };
   given.set(keyOf(row), word);
   mark(row);
   past.push(last);
@@ -156,7 +148,7 @@ async function answer(row, word) {
   }
   at("undo-answer").disabled = past.length === 0;
   put("word-state", "Saved: that is an answer of yours.");
-  put("announce", `${spoken(row)}: ${ANSWERS[word].toLowerCase()}`);
+  put("announce", `${row.sentence}: ${wordOf(word)}`);
 }
 
 // The last answer may be on its way still: it is taken back once it is stored.
@@ -166,7 +158,7 @@ async function undo() {
   if (!(await store(last.row, "undo", last.key))) return past.push(last);
   restore(last);
   at("undo-answer").disabled = past.length === 0;
-  put("word-state", `Taken back: ${spoken(last.row)}`);
+  put("word-state", `Taken back: ${last.row.sentence}`);
 }
 
 const store = ({ head, relation, tail }, word, key) => send(`${home}/answer`, { head, relation, tail, answer: word, key }, "word-state");
@@ -186,14 +178,13 @@ function drawOverview() {
   showLevel();
   offer("relation", relations.map((one) => [one.relation, one.name]).sort((a, b) => a[1].localeCompare(b[1])), view.relation);
   offer("by", overview.by.map((one) => [one, HANDS[one] ?? one]), view.by);
-  redraw("level-rows", relations, () => relations.map((one) => element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, one.name)),
-    element("td", {}, `${number(one.accepted)} of ${number(one.candidates)}`),
-    element("td", {}, one.at_stake === null ? "–" : number(Math.round(one.at_stake))))));
-  redraw("learning", overview.learning, () => drawLearning(overview.learning));
+  redraw("level-rows", relations, () => relations.map((one) => drawRow([bdi(one.name)], `${number(one.accepted)} of ${number(one.candidates)}`,
+    one.at_stake === null ? "–" : number(Math.round(one.at_stake)))));
+  showLearning("learning", overview.curve, project.session.budget, words());
   redraw("multiples", relations.slice(0, MOST_CHARTS), () => relations.slice(0, MOST_CHARTS).map((one) => {
     const share = `${number(one.accepted)} of ${number(one.candidates)} ${words().accepted}`;
     const chart = drawBins(one, overview.span, { title: `${one.name}: ${share}`, things: words().things });
-    return element("figure", {}, element("figcaption", {}, element("b", {}, element("bdi", {}, one.name)), ` ${share}`), ...chart);
+    return element("figure", {}, element("figcaption", {}, element("b", {}, bdi(one.name)), ` ${share}`), ...chart);
   }));
 }
 
@@ -215,16 +206,6 @@ function showLevel() {
   at("level").setAttribute("aria-valuetext", `${level}: ${number(accepted)} facts`);
 }
 
-function drawLearning(learning) {
-  if (learning.length < 2) return [element("figcaption", {}, "What the answers brought: after some more answers.")];
-  const points = learning.map((one) => [one.answers, one.middle, one.low, one.high]);
-  const [answers, middle, low, high] = points.at(-1);
-  const place = element("div", {});
-  requestAnimationFrame(() => showCurve(place, points, Math.max(answers, 1), "Right decisions"));
-  const between = low === null ? "" : ` (${interval(low, high)})`;
-  return [place, element("figcaption", {}, element("b", {}, "What the answers brought"), ` · ${percent(middle)}${between} of the decisions on what may be asked about should be right after ${count(answers, "answer", "answers")}.`)];
-}
-
 // The state: shown, kept in the address, and asked for.
 function look(values, whole = false) {
   put("word-state", "");
@@ -239,11 +220,7 @@ function showFilters() {
   press("parts", (button) => button.dataset.part === view.part);
   press("kinds", (button) => button.dataset.of === view.of);
   for (const name of ["search", "relation", "by"]) if (at(name) !== document.activeElement) at(name).value = view[name];
-  for (const head of at("sorts").children) {
-    const by = head.querySelector("button")?.dataset.by;
-    if (by === view.sort) head.setAttribute("aria-sort", view.down === "true" ? "descending" : "ascending");
-    else head.removeAttribute("aria-sort");
-  }
+  showSort(view.sort, view.down === "true");
 }
 
 function offer(id, pairs, chosen) {
@@ -269,25 +246,17 @@ function calmly(act) {
 }
 
 export function startDecide() {
-  at("kinds").addEventListener("click", (event) => {
-    const of = pressed(event)?.dataset.of;
-    if (!of || of === view.of) return;
+  onPress("kinds", ({ dataset: { of } }) => {
+    if (of === view.of) return;
     [table, overview] = [null, null];
     at("rows").replaceChildren();
     look({ ...START, search: "", of }, true);
     showWords(words());
   });
-  at("parts").addEventListener("click", (event) => {
-    const part = pressed(event)?.dataset.part;
-    if (part) look({ part });
-  });
+  onPress("parts", (button) => look({ part: button.dataset.part }));
   at("search").addEventListener("input", calmly(() => look({})));
   for (const name of ["relation", "by"]) at(name).addEventListener("change", () => look({ [name]: at(name).value }));
-  at("filters").addEventListener("submit", (event) => event.preventDefault());
-  at("sorts").addEventListener("click", (event) => {
-    const by = pressed(event)?.dataset.by;
-    if (by) look({ sort: by, down: String(view.sort === by ? view.down !== "true" : by === "probability") });
-  });
+  onPress("sorts", ({ dataset: { by } }) => look({ sort: by, down: String(view.sort === by ? view.down !== "true" : by === "probability") }));
   at("page-before").addEventListener("click", () => turn(-1));
   at("page-next").addEventListener("click", () => turn(1));
   at("undo-answer").addEventListener("click", undo);

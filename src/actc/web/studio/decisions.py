@@ -326,10 +326,9 @@ def get_overview(
     decided: OpenDecided, project: OpenProject, session: OpenSession, look: Annotated[TableQuery, Query()]
 ) -> dict[str, Any]:
     """Return what each guarantee would accept; relation by relation, what this one does."""
-    names = ("answers", "middle", "low", "high")
-    learning = [dict(zip(names, point, strict=True)) for point in picture(session)["curve"]]
-    words = WRONG_FACTS if project.options.goal == "check" or look.of == "facts" else MISSING_FACTS
-    return {**decided.overview(look.level), "learning": learning, "words": asdict(words)}
+    seen, goal = picture(session), WRONG_FACTS if look.of == "facts" else MISSING_FACTS
+    words = seen["words"] | (asdict(goal) if project.options.goal == "both" else {})
+    return {**decided.overview(look.level), "curve": seen["curve"], "words": words}
 
 
 @deciding.post("/answer")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import closing
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -52,6 +53,12 @@ NEXT = {
     "failed": ("look", "run", "See the log", "The last run did not work."),
 }
 """What to do next, at which tab, by which button, and a sentence about it."""
+GO = "Go looks for candidates and prepares the cards that people judge."
+DECIDE = "Decide counts all answers and writes the files."
+GO_AGAIN = (
+    " If you changed the graph or a choice, it looks for candidates again; all answers are kept, and people are asked "
+    "only what is new."
+)
 IN_WORDS = {
     "give --model or --candidates": "drop candidates (tab Data)",
     "give the name of a new folder with --out": "make a new project for it",
@@ -85,24 +92,24 @@ def list_of_projects(studio: Studio) -> list[dict[str, Any]]:
 
 
 def _line(project: Project) -> dict[str, Any]:
-    answers, state, goal = None, state_of(project), project.options.goal
+    answers, accepted, standing, state, goal = None, None, list[str](), state_of(project), project.options.goal
+    words = WRONG_FACTS if goal == "check" else MISSING_FACTS
     if project.session is not None:
-        session = Session(project.session)
-        answers = count_labels(session)
-        session.close()
-    accepted = None
+        with closing(Session(project.session)) as session:
+            answers, budget = count_labels(session), session.settings.budget
+        standing.append(f"{answers:,}{'' if answers > budget else f' of {budget:,}'} cards judged")
     if project.accepted is not None:
         accepted = _count_lines(project.accepted, project.accepted.stat().st_mtime_ns) - 1
-    words = asdict(WRONG_FACTS if goal == "check" else MISSING_FACTS)
+        standing.append(f"{accepted:,} fact{'s' * (accepted != 1)} {words.accepted}")
     return {
         "name": project.name,
         "title": project.options.title,
         "state": state,
-        "words": words | {"seeks": SEEKS[goal], "state": STATES[state]},
+        "words": asdict(words) | {"seeks": SEEKS[goal], "state": STATES[state]},
         "changed": (project.folder / FILE).stat().st_mtime,
         "answers": answers,
-        "budget": project.options.budget,
         "accepted": accepted,
+        "standing": standing,
     }
 
 
@@ -137,6 +144,7 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
         "session": session,
         "audit": audit,
         "next": {"what": what, "tab": tab, "button": button, "sentence": sentence},
+        "means": GO if session is None else DECIDE + GO_AGAIN * (project.options.goal != "decide"),
         "commands": _commands(project),
         "report": find_report(project) is not None,
         "outcome": report or None,

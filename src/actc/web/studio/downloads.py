@@ -23,10 +23,13 @@ FOLDER = "take"
 BASE = "urn:actc:"
 """Put before names in RDF, where not all of them are IRIs."""
 LISTS = {
-    "accepted": "the accepted facts",
-    "removed": "the facts that were taken out",
-    "graph": "the new graph",
+    "accepted": "The accepted facts",
+    "removed": "The facts that were taken out",
+    "graph": "The new graph",
 }
+FIRST = (".tsv", ".csv", ".ttl", ".nt", ".jsonld", ".parquet")
+"""The formats that most people want, in this order."""
+OTHERS = "Reports and answers"
 AS_THEY_ARE = {
     "report.html": "the report, to read",
     "report.md": "the report as text",
@@ -54,7 +57,9 @@ class Download:
     name : str
         What the file is called.
     what : str
-        What is in it.
+        What is in it, or in which format it is.
+    group : str
+        What is there in several formats; or the others.
     path : Path, optional
         Where it is, or will be; None where the session makes it.
     source : Path, optional
@@ -65,6 +70,7 @@ class Download:
 
     name: str
     what: str
+    group: str = OTHERS
     path: Path | None = None
     source: Path | None = None
     format: str = ""
@@ -79,20 +85,23 @@ class Download:
     def describe(self) -> dict[str, Any]:
         """Return what a page shows of it, with its size where it is there already."""
         size = {"bytes": self.path.stat().st_size} if self.path and self.is_ready else {}
-        return {"name": self.name, "what": self.what, **size}
+        rare = self.source is not None and self.name[self.name.index(".") :] not in FIRST
+        return {"name": self.name, "what": self.what, "group": self.group, "rare": rare, **size}
 
 
 def list_downloads(project: Project) -> list[Download]:
     """Return all files that a project offers."""
     found = []
-    for stem, what in LISTS.items():
+    order = {ending: place for place, ending in enumerate(FIRST)}
+    formats = sorted(FORMATS.items(), key=lambda item: order.get(item[1].suffixes[0], len(FIRST)))
+    for stem, group in LISTS.items():
         source = _find_list(project.result, stem)
-        for name, one in FORMATS.items() if source else ():
+        for name, one in formats if source else ():
             if name != "quickstatements" or _is_wikidata(source):
                 file = f"{stem}{one.suffixes[0]}"
-                found.append(Download(file, f"{what}: {one.summary}", project.folder / FOLDER / file, source, name))
+                found.append(Download(file, one.summary, group, project.folder / FOLDER / file, source, name))
     files = [(project.result / name, what) for name, what in AS_THEY_ARE.items()]
-    found += [Download(file.name, what, file) for file, what in files if _is_plain(file)]
+    found += [Download(file.name, what, path=file) for file, what in files if _is_plain(file)]
     return found + [Download(name, what) for name, what in OF_SESSION.items() if project.session is not None]
 
 

@@ -1,7 +1,7 @@
 // @ts-check
 // Who judges: links that other machines reach, how far the cards are, the end of it, and an audit.
 
-import { all, at, copyText, element, fetchJson, makeButton, number, percent, put, redraw, send, sentenceOf, showShare, showWords } from "../draw.js";
+import { all, at, bdi, copyText, element, fetchJson, makeButton, number, percent, put, redraw, send, sentenceOf, showShare, showWords } from "../draw.js";
 import { change, home, project, refresh } from "./state.js";
 
 let read = null; // after how many answers the list of people was read
@@ -11,8 +11,7 @@ export function showPeople(project) {
   at("no-session").hidden = Boolean(session);
   for (const part of all(".with-session", at("people"))) part.hidden = !session;
   if (!session) return;
-  put("answers", number(session.answers));
-  put("answers-of", `${session.answers > session.budget ? `cards judged, ${number(session.budget)} planned` : `of ${number(session.budget)} cards judged`}${session.unsure ? `, ${number(session.unsure)} not sure` : ""}`);
+  put("judged", project.standing[0] + (session.unsure ? `, ${number(session.unsure)} not sure` : ""));
   showShare(at("progress"), session.answers / session.budget);
   at("judge-now").href = session.judge;
   at("owner-page").href = session.owner;
@@ -35,11 +34,9 @@ async function readPeople(session) {
 }
 
 function drawPerson(one) {
-  const line = element("li", {}, element("bdi", {}, one.name));
-  if (!one.link) {
-    line.append(element("span", { class: "soft" }, "no link any more"));
-    return line;
-  }
+  const line = element("li", {}, bdi(one.name));
+  if (!one.link) line.append(element("span", { class: "soft" }, "no link any more"));
+  if (!one.link) return line;
   const address = one.address ?? location.origin + one.link;
   line.append(makeButton("Copy link", async (button) => {
     put("added", (await copyText(address, button)) ? `The link of ${one.name} is copied.` : `${one.name}: ${address}`);
@@ -90,8 +87,7 @@ function showAudit(project) {
 }
 
 export function startPeople() {
-  at("add").addEventListener("submit", async (event) => {
-    event.preventDefault();
+  at("add").addEventListener("submit", async () => {
     const made = await send(`${home}/people`, { name: at("person").value }, "added");
     if (made) put("added", `${made.name}: ${made.address ?? location.origin + made.link}`);
     if (made) at("person").value = "";
@@ -105,8 +101,7 @@ export function startPeople() {
   at("more").addEventListener("click", () => change({ budget: project.session.budget + 50 }, "finish-state"));
   at("count-audit").addEventListener("input", () => (at("count-audit").dataset.touched = "yes"));
   at("target").addEventListener("change", () => showAudit(project));
-  at("audit").addEventListener("submit", async (event) => {
-    event.preventDefault();
+  at("audit").addEventListener("submit", async () => {
     put("need", "Drawing …");
     const reply = await fetchJson(`${home}/audit`, { target: readTarget(), count: Number(at("count-audit").value) });
     at("need").dataset.message = reply.status === 200 ? "The audit has begun: judge its cards, alone or with others." : sentenceOf(reply);

@@ -1,7 +1,7 @@
 // @ts-check
 // The page of a project: where it stands, what to do next, and its tabs.
 
-import { all, at, copyText, count, letClose, number, pressed, put, repeat } from "../draw.js";
+import { all, at, copyText, letClose, pressed, put, repeat } from "../draw.js";
 import { showData, startData } from "./data.js";
 import { showDecide, startDecide } from "./decide.js";
 import { showPeople, startPeople } from "./people.js";
@@ -12,14 +12,12 @@ import { showTake, startTake } from "./take.js";
 const SHOW = { data: showData, run: showRuns, people: showPeople, decide: showDecide, take: showTake };
 
 function draw() {
-  const { next, options, session, words } = project;
+  const { next, options, words } = project;
   put("title", project.title);
   document.title = `${project.title} · actc`;
   put("chip", words.state);
   at("chip").dataset.state = project.state;
-  const facts = project.accepted === null ? [] : [`${count(project.accepted, "fact", "facts")} ${words.accepted}`];
-  if (session) facts.unshift(session.answers > session.budget ? `${count(session.answers, "card", "cards")} judged` : `${number(session.answers)} of ${count(session.budget, "card", "cards")} judged`);
-  put("standing", facts.join(" · "));
+  put("standing", project.standing.join(" · "));
   put("next-sentence", next.sentence);
   at("next-sentence").dataset.what = next.what;
   // One filled button a page: the one here, or on its tab the one that does it.

@@ -220,7 +220,7 @@ def _look_at_names(project: Project, source: Path, triples: Triples, files: list
         card = make_card(names, Task(0, *triples.triple(row), 0.0, ""))
         layout = find_sources(source) if is_table(source) else None
         if layout is not None:
-            card["source"] = dict(read_sources(layout, triples.take([row]))).get(0, "")
+            card["source"] = dict(read_sources(layout, triples.take([row]).with_scores(np.zeros(1)))).get(0, "")
         sentences = _describe_sentences(names, triples)
     return {"names": named if files else None, "card": card, "sentences": sentences}
 

@@ -26,6 +26,15 @@ from actc.data.text_files import load_json, write_json
 from actc.errors import OptionError
 
 LIVING = ("waiting", "running")
+TITLES = {"go": "Prepare the cards", "decide": "Decide", "publish": "Publish", "withdraw": "Withdraw"}
+STATES = {
+    "waiting": "waits for its turn",
+    "running": "at work",
+    "done": "done",
+    "failed": "did not work",
+    "cancelled": "cancelled",
+    "interrupted": "was interrupted",
+}
 LINES, MOST_LOG = 40, 64 * 1024
 LOOKS = 0.3  # seconds between two looks for runs that wait
 LOADS = 30.0  # seconds within which a supervisor has its lock, on a busy machine too
@@ -80,10 +89,11 @@ class StudioRun:
             seconds = time.time() - _modified(self.folder / "pid", time.time())
         return {
             "id": self.id,
-            "what": request.get("what", ""),
+            "what": (what := request.get("what", "")),
+            "title": TITLES.get(what, what),
             "command": "\n".join(shlex.join(words) for words in request.get("commands", [])),
             "state": state,
-            "started": _modified(self.folder / "pid"),
+            "words": STATES[state],
             "seconds": seconds,
             "stages": stages,
             "left": time_left(stages) if state == "running" else None,

@@ -1,7 +1,7 @@
 // @ts-check
 // What all parts of a project's page know: the project as the server has it, and the tab that is open.
 
-import { at, pressed, send } from "../draw.js";
+import { at, onPress, send } from "../draw.js";
 
 const TABS = ["data", "run", "people", "decide", "take"];
 export const home = `../api/projects/${encodeURIComponent(at("main").dataset.name ?? "")}`;
@@ -64,10 +64,7 @@ function showAddress() {
   openTab(location.hash.slice(1).split("?")[0]);
 }
 
-at("tabs").addEventListener("click", (event) => {
-  const button = pressed(event);
-  if (button) openTab(button.id.slice(4));
-});
+onPress("tabs", (button) => openTab(button.id.slice(4)));
 at("tabs").addEventListener("keydown", (event) => {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   const ends = { Home: TABS[0], End: TABS.at(-1) }[event.key];
