@@ -110,11 +110,13 @@ def _page_words(settings: Settings) -> dict[str, Any]:
             "soon": f"The share that is {words.true} appears here with the first answer.",
         }
     count = len(parts_of(settings)[0][0])  # the pages are about the first part
-    base = f"{count:,} of {settings.candidates:,}" if settings.candidates > count else f"all {count:,}"
+    base = f"all {count:,} {words.things}"
+    if settings.candidates > count:
+        base = f"the {count:,} {words.things} that may be asked about, of {settings.candidates:,}"
     return asdict(words) | {
-        "by_relation": f"{accepted} of {base}, relation by relation",
+        "by_relation": f"{accepted} of {base}",
         "share": "Expected accuracy",
-        "now": f"of the decisions on {base} {words.things} should be right now",
+        "now": f"of the decisions on {base} should be right now",
         "soon": "Expected accuracy appears here once the method has an estimate.",
     }
 

@@ -97,25 +97,22 @@ def send_json(**parts: Any) -> Response:
     return Response(b"{" + b",".join(named) + b"}", media_type="application/json")
 
 
-def pages_of(request: Request) -> Pages:
+async def pages_of(request: Request) -> Pages:  # a plain function would be handed to a thread and back
     """Return the session that is served."""
     pages: Pages = request.app.state.pages
     return pages
 
 
-async def _pages(request: Request) -> Pages:  # a plain function would be handed to a thread and back
-    return pages_of(request)
-
-
 async def judge_of(request: Request) -> Annotator:
     """Return the annotator who asks, unless they ask too fast."""
-    judge = pages_of(request).signed_in(request, JUDGE)
-    if not pages_of(request).paces.allows(judge.name):
+    pages = await pages_of(request)
+    judge = pages.signed_in(request, JUDGE)
+    if not pages.paces.allows(judge.name):
         raise HTTPException(429, "Too many requests; wait a second.", {"Retry-After": "1"})
     return judge
 
 
-Open = Annotated[Pages, Depends(_pages)]
+Open = Annotated[Pages, Depends(pages_of)]
 
 
 class JudgementBody(Strict):

@@ -11,18 +11,19 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from actc.errors import OptionError
-from actc.session import Annotator, Session
+from actc.session import Annotator
 from actc.session.processes import make_file
 from actc.session.status import agreement, all_relations, count_reviews, list_reviews, people, progress, show_review
 from actc.web.access import LARGEST, OWNER_PAGE, Strict, Who, checking
 from actc.web.judge import REFUSED, JudgementBody, Open, Pages, pages_of, send_json, to_bytes
 
+LAST_OF_OWNER = "SELECT max(id) FROM judgement WHERE annotator IN (SELECT id FROM annotator WHERE kind = 'owner')"
 LONG, PAUSES = 0.2, 30  # seconds; a result that took longer is cached for so many times as long as it took
 
 
 async def owner_of(request: Request) -> Annotator:
     """Return the owner, if it is the owner who asks."""
-    return pages_of(request).signed_in(request, OWNER_PAGE)
+    return (await pages_of(request)).signed_in(request, OWNER_PAGE)
 
 
 owning = APIRouter(prefix="/api/owner", responses=REFUSED, route_class=checking(owner_of))
@@ -69,7 +70,8 @@ def recent_people(pages: Pages) -> dict[str, bytes]:
     """
     session, now = pages.session, time.monotonic()
     everybody = session.annotators()
-    state = (everybody, _last_of_owner(session))
+    # The owner's judgements are to be seen at once.
+    state = (everybody, session.store.value(LAST_OF_OWNER))
     if pages.people[0] != state or now > pages.people[1]:
         lines = [
             line | {"link": None if one.link < 0 else pages.links.path(one)}
@@ -80,12 +82,6 @@ def recent_people(pages: Pages) -> dict[str, bytes]:
         until = time.monotonic() + (PAUSES * took if took > LONG else -1.0)
         pages.people = (state, until, {name: to_bytes(part) for name, part in found.items()})
     return pages.people[2]
-
-
-def _last_of_owner(session: Session) -> int:
-    """Return the number of the owner's last judgement: each is to be seen at once."""
-    owner = "SELECT id FROM annotator WHERE kind = 'owner'"
-    return int(session.store.value(f"SELECT coalesce(max(id), 0) FROM judgement WHERE annotator IN ({owner})"))
 
 
 @owning.get("/relations")

@@ -45,13 +45,6 @@ def test_a_run_does_its_commands_in_the_project_s_folder_and_says_how_it_ended(s
     assert sum(line.startswith("$ ") for line in told["log"]) == 2  # what comes after a failure is not begun
 
 
-def test_one_run_at_a_time_works_on_a_project(studio):
-    project = project_in(studio)
-    add_run(project, "go", [["actc", "methods"]])
-    with pytest.raises(OptionError):
-        add_run(project, "go", [["actc", "methods"]])
-
-
 @pytest.mark.parametrize(
     ("done", "total", "left"), [(0, 10, None), (4, 10, 30.0), (10, 10, None), (3, 0, None), (3, None, None)]
 )

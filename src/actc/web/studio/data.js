@@ -79,12 +79,10 @@ function drawTable(label, heads, rows) {
 
 function drawFound(role, found) {
   const range = found.scores ? `, scores from ${found.scores[0].toPrecision(3)} to ${found.scores[1].toPrecision(3)}` : "";
-  const columns = found.columns ? ` Columns: ${found.columns.join(", ")}.` : "";
   return [
-    element("p", {}, element("strong", {}, `${found.format}: `), `${role === "graph" ? count(found.triples, "fact", "facts") : count(found.triples, "candidate", "candidates")}, ${count(found.entities, "thing", "things")}, ${count(found.relation_count, "relation", "relations")}${range}.${columns}`),
+    element("p", {}, element("strong", {}, `${found.format}: `), `${role === "graph" ? count(found.triples, "fact", "facts") : count(found.triples, "candidate", "candidates")}, ${count(found.entities, "thing", "things")}, ${count(found.relations, "relation", "relations")}${range}.`),
     ...found.notes.map((text) => element("p", { class: "fine" }, name(text))),
     drawTable(`First rows of the ${ROLES[role].replace("a ", "")}`, ["Head", "Relation", "Tail"], found.rows),
-    element("details", {}, element("summary", {}, "Relations"), element("ul", { class: "tags" }, ...found.relations.map((one) => element("li", {}, name(one.relation), ` ${number(one.triples)}`)))),
   ];
 }
 

@@ -190,13 +190,14 @@ class DecisionTable:
         """
         table, target = self.table(level), self.target
         plain_table = self.table(0.0)
-        [(candidates, accepted, own, unguaranteed, low, high)] = _query(
-            "SELECT count(*), count(*) FILTER (taken), count(*) FILTER (taken AND \"by\" IN ('person', 'oracle')), "
+        [(candidates, accepted, known, own, unguaranteed, low, high)] = _query(
+            "SELECT count(*), count(*) FILTER (taken), count(probability), "
+            "count(*) FILTER (taken AND \"by\" IN ('person', 'oracle')), "
             f"(SELECT count(*) FROM {plain_table} WHERE taken), "
             f"quantile_cont(score, 0.002), quantile_cont(score, 0.998) FROM {table}"
         )
         guaranteed = _query(f"SELECT guaranteed, count(*) FROM {table} WHERE guaranteed IS NOT NULL GROUP BY 1")
-        levels = sorted({*PRECISIONS, *([] if target is None else [target])}) if self._has_probabilities() else []
+        levels = sorted({*PRECISIONS, *([] if target is None else [target])}) if known else []
         span = (low, high) if high is not None and high > low else ((low or 0.0) - 1, (low or 0.0) + 1)
         place = f"least(greatest(floor({BINS} * (score - {span[0]!r}) / {span[1] - span[0]!r}), 0), {BINS - 1})"
         relations: dict[str, dict[str, Any]] = {}
@@ -229,10 +230,6 @@ class DecisionTable:
             "by": [by for (by,) in _query(f'SELECT DISTINCT "by" FROM {table} ORDER BY 1')],
             "relations": sorted(lines, key=lambda line: (-(line["at_stake"] or 0.0), -line["candidates"])),
         }
-
-    def _has_probabilities(self) -> bool:
-        """Return True if the method has probabilities, without which nothing can be guaranteed."""
-        return bool(_query(f"SELECT 1 FROM {self.table(None)} WHERE probability IS NOT NULL LIMIT 1"))
 
 
 def decisions_file(project: Project, facts: bool = False) -> Path:

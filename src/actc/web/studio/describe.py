@@ -68,9 +68,6 @@ IN_WORDS = {
 """What a command asks for, as the studio has it."""
 
 
-HOLDOUT = re.compile(r"holdout of ([\d,]+) facts.*?about ([\d.]+)% of the candidates are true.*?hold about (\d+)%")
-
-
 def state_of(project: Project) -> str:
     """Return where a project stands, one of ``STATES``."""
     runs = list_runs(project.folder)
@@ -92,15 +89,15 @@ def list_of_projects(studio: Studio) -> list[dict[str, Any]]:
 
 
 def _line(project: Project) -> dict[str, Any]:
-    answers, accepted, standing, state, goal = None, None, list[str](), state_of(project), project.options.goal
+    answers, accepted, summary, state, goal = None, None, list[str](), state_of(project), project.options.goal
     words = WRONG_FACTS if goal == "check" else MISSING_FACTS
     if project.session is not None:
         with closing(Session(project.session)) as session:
             answers, budget = count_labels(session), session.settings.budget
-        standing.append(f"{answers:,}{'' if answers > budget else f' of {budget:,}'} cards judged")
+        summary.append(f"{answers:,}{'' if answers > budget else f' of {budget:,}'} cards judged")
     if project.accepted is not None:
         accepted = _count_lines(project.accepted, project.accepted.stat().st_mtime_ns) - 1
-        standing.append(f"{accepted:,} fact{'s' * (accepted != 1)} {words.accepted}")
+        summary.append(f"{accepted:,} fact{'s' * (accepted != 1)} {words.accepted}")
     return {
         "name": project.name,
         "title": project.options.title,
@@ -109,7 +106,7 @@ def _line(project: Project) -> dict[str, Any]:
         "changed": (project.folder / FILE).stat().st_mtime,
         "answers": answers,
         "accepted": accepted,
-        "standing": standing,
+        "summary": summary,
     }
 
 
@@ -226,7 +223,7 @@ def _describe_result(project: Project, session: Any, line: dict[str, Any], repor
     words, count = line["words"], session["candidates"]
     if not report:
         things = "candidates for missing facts" if project.options.goal in ("complete", "both") else words["things"]
-        return [f"{count:,} {things} were found.", *_describe_holdout(project, count)]
+        return [f"{count:,} {things} were found.", *_read_notes(project)]
     lines = [f"{report['accepted']:,} of {count:,} {words['things']} were {words['accepted']}."]
     if report["removed"] is not None:
         lines.append(f"{report['removed']:,} wrong facts were taken out.")
@@ -238,21 +235,12 @@ def _describe_result(project: Project, session: Any, line: dict[str, Any], repor
     return lines
 
 
-def _describe_holdout(project: Project, count: int) -> list[str]:
-    """Return what facts that were hidden for a test say of candidates that nobody has judged; else the run's notes."""
+def _read_notes(project: Project) -> list[str]:
+    """Return what the run that proposed the candidates noted: what a holdout shows about them."""
     try:
-        notes = [str(note) for note in load_json(project.result / BEGUN)["done"]["scores"]["notes"]]
+        return [str(note) for note in load_json(project.result / BEGUN)["done"]["scores"]["notes"]]
     except (OSError, ValueError, KeyError, TypeError):
         return []
-    found = HOLDOUT.search(" ".join(notes))
-    if not found:
-        return notes
-    facts, share, recall = found.groups()
-    return [
-        f"They should hold {recall}% of the missing facts: {facts} known facts were hidden for a test, and so many of "
-        "them were found again.",
-        f"About {share}% of them should be true, {float(share) / 100 * count:,.0f}. People's answers will say which.",
-    ]
 
 
 def _audit_needs(report: dict[str, Any]) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ function drawProject(one) {
   return element("li", {},
     element("a", { href: `project/${encodeURIComponent(one.name)}` }, bdi(one.title)),
     element("span", { class: "chip", "data-state": one.state }, one.words.state),
-    element("span", { class: "soft" }, [one.words.seeks, ...one.standing].join(" · ")),
+    element("span", { class: "soft" }, [one.words.seeks, ...one.summary].join(" · ")),
     element("time", { class: "fine", datetime: time.toISOString() }, time.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })),
     makeButton("Delete", () => remove(one), `Delete: ${one.title}`));
 }

@@ -11,7 +11,7 @@ export function showPeople(project) {
   at("no-session").hidden = Boolean(session);
   for (const part of all(".with-session", at("people"))) part.hidden = !session;
   if (!session) return;
-  put("judged", project.standing[0] + (session.unsure ? `, ${number(session.unsure)} not sure` : ""));
+  put("judged", project.summary[0] + (session.unsure ? `, ${number(session.unsure)} not sure` : ""));
   showShare(at("progress"), session.answers / session.budget);
   at("judge-now").href = session.judge;
   at("owner-page").href = session.owner;
@@ -47,7 +47,7 @@ function drawPerson(one) {
 
 // The code is a drawing that our own server made.
 function showCode(one, address) {
-  const drawing = new DOMParser().parseFromString(one.qr, "image/svg+xml").documentElement;
+  const drawing = /** @type {SVGElement} */ (new DOMParser().parseFromString(one.qr, "text/html").querySelector("svg"));
   drawing.setAttribute("aria-hidden", "true");
   at("qr-code").replaceChildren(document.importNode(drawing, true));
   put("qr-title", `Scan this to judge as ${one.name}`);

@@ -24,7 +24,7 @@ from actc.data.database import open_database, quote
 from actc.data.deliver import write_beside
 from actc.data.files import read_scored
 from actc.data.frames import TRIPLE
-from actc.data.layout import find_layout, first_line, is_table
+from actc.data.layout import Layout, find_layout, first_line, is_table
 from actc.data.text_files import load_json, write_json
 from actc.data.triples import FloatArray, Triples, encode_columns
 from actc.errors import ActcError, OptionError, describe_failure
@@ -45,7 +45,7 @@ MOST_MEMORY = 6 * 1024**3
 TIMED_OUT = "The files could not be looked at in time, or there was no memory for them."
 PREPOSITIONS = {"of", "in", "at", "by", "to", "from", "with", "for", "on", "as", "than", "into", "near", "about"}
 VERBS = {"is", "are", "was", "has", "have", "had", "can", "does"}
-ROWS, MOST_RELATIONS, MOST_COLUMNS, LOOKED_AT, MOST_CELL = 5, 50, 8, 1000, 200
+ROWS, MOST_RELATIONS, LOOKED_AT, MOST_CELL = 5, 50, 1000, 200
 SCORES_UNUSED = "If it holds candidates to decide on, say above that it is scored candidates."
 
 
@@ -76,19 +76,27 @@ def look_at(project: Project) -> dict[str, Any]:
     """Return what the files are, as it was found out when they last changed."""
     now, found = _state(project), _read_found(project)
     if found is None:
-        found = _call(project, "look") or {"problem": TIMED_OUT}
+        found = _call(project, "look")
         write_json(project.folder / FOUND, {"state": now, "found": found})
     return found
 
 
-def _call(project: Project, *words: str) -> dict[str, Any] | None:
+def _call(project: Project, *words: str) -> dict[str, Any]:
     """Run this module in a process of its own; return what it prints."""
     command = [sys.executable, "-P", "-m", "actc.web.studio.recognise", str(project.folder), *words]
     try:
         done = subprocess.run(command, capture_output=True, timeout=MOST_SECONDS, check=False)
         return dict(json.loads(done.stdout))
     except (subprocess.TimeoutExpired, ValueError):
-        return None
+        return {"problem": TIMED_OUT}
+
+
+def _act(project: Project, *words: str) -> dict[str, Any]:
+    """Change something in a process of its own, or say why it cannot be done."""
+    done = _call(project, *words)
+    if done.get("problem"):
+        raise OptionError(done["problem"])
+    return done
 
 
 def has_problem(project: Project) -> bool:
@@ -144,63 +152,45 @@ def _describe_graph(path: Path) -> tuple[dict[str, Any], Triples]:
     graph, notes = read_graph(path), []
     if is_table(path):
         layout = find_layout(path)
-        used = {layout.columns[name] for name in TRIPLE}
-        notes = _note_columns([name for name in layout.names if layout.has_header and name not in used])
-        if "score" in layout.columns:
-            notes.append(SCORES_UNUSED)
+        notes = _describe_columns(replace(layout, columns={name: layout.columns[name] for name in TRIPLE}))
+        notes += [SCORES_UNUSED] if "score" in layout.columns else []
     return {"format": find_format(path).summary, **_describe(graph), "notes": [*graph.notes, *notes]}, graph
 
 
 def _describe_scores(path: Path) -> tuple[dict[str, Any], Triples]:
     triples, labels = read_scored(path)
     notes = ["There is a column of labels; people are asked all the same."] if labels is not None else []
-    notes += _note_text(path) + _note_columns(find_layout(path).others)
-    return _describe_candidates("Scored candidates", path, triples, triples.scores, notes), triples
+    notes += _describe_columns(find_layout(path))
+    return _describe_candidates("Scored candidates", triples, triples.scores, notes), triples
 
 
 def _describe_given(path: Path) -> tuple[dict[str, Any], Triples]:
     triples = read_given(path, "", Graph.of(encode_columns([], [], []))).triples
-    scores = next((triples.further[name] for name in OWN_SCORES if name in triples.further), None)
+    layout = find_layout(path) if is_table(path) else None
+    notes = [] if layout is None else _describe_columns(layout, layout.others)
+    scores = next((triples.further[name] for name in OWN_SCORES if name in triples.further), np.zeros(0))
     text = "Triples from text" if SOURCE in triples.further else "Candidates"
-    return _describe_candidates(text, path, triples, scores, _note_text(path)), triples
+    return _describe_candidates(text, triples, scores, notes), triples
 
 
-def _describe_candidates(
-    what: str, path: Path, triples: Triples, scores: FloatArray | None, notes: list[str]
-) -> dict[str, Any]:
-    found = {"format": what, **_describe(triples), "notes": notes}
-    if is_table(path):
-        found["columns"] = list(find_layout(path).columns)
-    if scores is not None and len(scores := scores[np.isfinite(scores)]):
-        found["scores"] = [float(scores.min()), float(scores.max())]
-    return found
+def _describe_candidates(what: str, triples: Triples, scores: FloatArray, notes: list[str]) -> dict[str, Any]:
+    known = scores[np.isfinite(scores)]
+    scale = {"scores": [float(known.min()), float(known.max())]} if len(known) else {}
+    return {"format": what, **_describe(triples), **scale, "notes": notes}
 
 
-def _note_text(path: Path) -> list[str]:
-    columns = find_layout(path).columns if is_table(path) else {}
-    return [f"Cards show the text in the column {columns[SOURCE]}."] if SOURCE in columns else []
-
-
-def _note_columns(names: Sequence[str]) -> list[str]:
-    """Return a note about the columns that are not used, if any."""
-    if not names:
-        return []
-    more = f" and {len(names) - MOST_COLUMNS} more" if len(names) > MOST_COLUMNS else ""
-    listed = ", ".join(names[:MOST_COLUMNS]) + more
-    return [f"The column {listed} is not used." if len(names) == 1 else f"These columns are not used: {listed}."]
+def _describe_columns(layout: Layout, used: Sequence[str] = ()) -> list[str]:
+    """Describe columns that are called otherwise than here, and those that are not used."""
+    return [line.removeprefix(f"{layout.path}: ") for line in layout.describe(used)]
 
 
 def _describe(triples: Triples) -> dict[str, Any]:
-    """Return sizes, the relations with most triples, and the first rows."""
-    counts = np.bincount(triples.relations, minlength=len(triples.relation_names))
-    order = np.argsort(-counts, kind="stable")[:MOST_RELATIONS]
-    relations = [{"relation": triples.relation_names[i], "triples": int(counts[i])} for i in order.tolist()]
+    """Return sizes and the first rows."""
     columns = triples.take(np.arange(min(ROWS, len(triples)))).columns()
     return {
         "triples": len(triples),
         "entities": len(triples.entity_names),
-        "relation_count": int((counts > 0).sum()),
-        "relations": [line for line in relations if line["triples"]],
+        "relations": len(np.unique(triples.relations)),
         "rows": [[str(cell) for cell in row] for row in zip(*(columns[name] for name in TRIPLE), strict=True)],
     }
 
@@ -290,32 +280,26 @@ def _unknown_columns(path: Path) -> list[dict[str, Any]]:
 
 def pick_columns(project: Project, file: str, picked: dict[str, int], header: bool) -> Project:
     """Write the picked columns of a table into a file beside it, which takes its place."""
-    found = _call(project, "columns", file, json.dumps([picked, header])) or {"problem": TIMED_OUT}
-    if found["problem"]:
-        raise OptionError(found["problem"])
+    made = _act(project, "columns", file, json.dumps([picked, header]))["file"]
     role = "scores" if "score" in picked else project.roles[file]
-    return project.with_file(file, "unused").with_file(found["file"], role)
+    return project.with_file(file, "unused").with_file(made, role)
 
 
 def _write_picked(project: Project, file: str, chosen: str) -> dict[str, Any]:
     picked, header = json.loads(chosen)
     layout = find_layout(project.path_of(file))
-    named = layout.delimiter is None
-    source = (layout if named else replace(layout, has_header=header)).source
+    if layout.delimiter is not None:
+        layout = replace(layout, has_header=header)
+    if max(picked.values()) >= len(layout.names):
+        raise OptionError(f"{file} has {len(layout.names)} columns.")
+    own = {what: layout.own_column(layout.names[at]) for what, at in picked.items()}
+    if "score" in own:
+        own["score"] = f"TRY_CAST({own['score']} AS DOUBLE)"
+    texts = ", ".join(f"{column} AS {what}" for what, column in own.items())
     name = f"{file.partition('.')[0]}-columns.parquet"
-    try:
-        with open_database() as connection, write_beside(project.files / name) as unfinished:
-            columns = [one[0] for one in connection.execute(f"SELECT * FROM {source} LIMIT 0").description or []]
-            if max(picked.values()) >= len(columns):
-                raise OptionError(f"{file} has {len(columns)} columns.")
-            own = {what: '"{}"'.format(columns[at].replace('"', '""')) for what, at in picked.items()}
-            if "score" in own:
-                own["score"] = f"TRY_CAST({own['score']} AS DOUBLE)"
-            texts = ", ".join(f"{column} AS {what}" for what, column in own.items())
-            connection.execute(f"COPY (SELECT {texts} FROM {source}) TO {quote(str(unfinished))} (FORMAT parquet)")
-    except Exception as error:
-        return {"problem": _describe_error(project, error)}
-    return {"problem": None, "file": name}
+    with open_database() as connection, write_beside(project.files / name) as unfinished:
+        connection.execute(f"COPY (SELECT {texts} FROM {layout.source}) TO {quote(str(unfinished))} (FORMAT parquet)")
+    return {"file": name}
 
 
 DESCRIBED: dict[str, Callable[[Path], tuple[dict[str, Any], Triples]]] = {
@@ -328,18 +312,13 @@ DESCRIBED: dict[str, Callable[[Path], tuple[dict[str, Any], Triples]]] = {
 def add_names(project: Project, file: str) -> None:
     """Let the names of a file reach people who judge already."""
     if project.session is not None and project.roles[file] == "names":
-        found = _call(project, "names", file) or {"problem": TIMED_OUT}
-        if found["problem"]:
-            raise OptionError(found["problem"])
+        _act(project, "names", file)
 
 
 def _add_names(project: Project, file: str) -> dict[str, Any]:
     assert project.session is not None
-    try:
-        add_session_names(project.session, [project.path_of(file)], project.options.language)
-    except Exception as error:
-        return {"problem": _describe_error(project, error)}
-    return {"problem": None}
+    add_session_names(project.session, [project.path_of(file)], project.options.language)
+    return {}
 
 
 def main(folder: str, action: str, *words: str) -> None:
@@ -349,7 +328,11 @@ def main(folder: str, action: str, *words: str) -> None:
 
         resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     project = Project.read(Path(folder))
-    print(json.dumps(ACTIONS[action](project, *words)))
+    try:
+        result = ACTIONS[action](project, *words)
+    except Exception as error:
+        result = {"problem": _describe_error(project, error)}
+    print(json.dumps(result))
 
 
 ACTIONS: dict[str, Callable[..., dict[str, Any]]] = {"look": recognise, "columns": _write_picked, "names": _add_names}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import re
 import secrets
@@ -13,7 +12,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
 from anyio import to_thread
-from fastapi import APIRouter, Body, FastAPI, HTTPException, Request
+from fastapi import APIRouter, Body, Depends, FastAPI, HTTPException, Request
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse, HTMLResponse, Response
 from pydantic import Field
@@ -51,6 +50,7 @@ ONE = ("graph", "scores", "candidates")
 """Roles that one file of a project has."""
 LEFT_FREE = 512 * 1024**2
 """Bytes of the disk that an upload leaves free: sessions need some."""
+FileName = Annotated[str, InPath(max_length=1000)]
 PAGES = APIRouter(include_in_schema=False)
 ROUTES = APIRouter(prefix="/api", route_class=checking(studio_of))
 
@@ -115,7 +115,7 @@ def remove(project: OpenProject, studio: OpenStudio) -> dict[str, str]:
 async def put_file(
     request: Request,
     project: OpenProject,
-    file: Annotated[str, InPath(max_length=1000)],
+    file: FileName,
     role: Literal["graph", "scores", "candidates", "names", "unused", ""] = "",
 ) -> dict[str, Any]:
     """Take a file; it is there when it is there as a whole, and a file of the same name stays until then."""
@@ -164,16 +164,14 @@ def _take(folder: Any, beside: Any, name: str, role: str, given: str) -> dict[st
 
 
 @ROUTES.delete("/projects/{name}/files/{file}")
-def remove_file(project: OpenProject, file: Annotated[str, InPath(max_length=1000)]) -> dict[str, Any]:
+def remove_file(project: OpenProject, file: FileName) -> dict[str, Any]:
     """Remove a file from a project."""
     project.without_file(file)
     return {"removed": file}
 
 
 @ROUTES.post("/projects/{name}/files/{file}")
-def set_role(
-    project: OpenProject, file: Annotated[str, InPath(max_length=1000)], role: Annotated[str, Body(embed=True)]
-) -> dict[str, Any]:
+def set_role(project: OpenProject, file: FileName, role: Annotated[str, Body(embed=True)]) -> dict[str, Any]:
     """Change the role of a file that was guessed wrongly."""
     project.path_of(file)
     add_names(project.with_file(file, role), file)
@@ -183,7 +181,7 @@ def set_role(
 @ROUTES.post("/projects/{name}/files/{file}/columns")
 def choose_columns(
     project: OpenProject,
-    file: Annotated[str, InPath(max_length=1000)],
+    file: FileName,
     picked: Annotated[dict[str, Annotated[int, Field(ge=0)]], Body()],
     header: Annotated[bool, Body()],
 ) -> dict[str, Any]:
@@ -219,55 +217,43 @@ def start_run(body: RunBody, project: OpenProject, studio: OpenStudio) -> dict[s
         return add_run(project.folder, body.what, commands, body.model_dump(include=WHERE)).describe()
 
 
-def _find_run(project: OpenProject, run: Annotated[int, InPath(ge=1, le=10**9)]) -> StudioRun:
+def run_of(project: OpenProject, run: Annotated[int, InPath(ge=1, le=10**9)]) -> StudioRun:
+    """Return the run that a path names."""
     for one in list_runs(project.folder):
         if one.id == run:
             return one
     raise HTTPException(404, "There is no such run.")
 
 
+OpenRun = Annotated[StudioRun, Depends(run_of)]
+
+
 @ROUTES.post("/projects/{name}/runs/{run}/cancel")
-def cancel_run(project: OpenProject, run: Annotated[int, InPath(ge=1, le=10**9)]) -> dict[str, Any]:
+def cancel_run(run: OpenRun) -> dict[str, Any]:
     """End a run."""
-    found = _find_run(project, run)
-    found.cancel()
-    return found.describe()
+    run.cancel()
+    return run.describe()
 
 
 @ROUTES.post("/projects/{name}/runs/{run}/again")
-def run_again(project: OpenProject, run: Annotated[int, InPath(ge=1, le=10**9)]) -> dict[str, Any]:
+def run_again(run: OpenRun) -> dict[str, Any]:
     """Let a run that failed or was cancelled go on."""
-    found = _find_run(project, run)
     with CHANGING:
-        found.again()
-    return found.describe()
+        run.again()
+    return run.describe()
 
 
 @ROUTES.get("/projects/{name}/people")
 def get_people(project: OpenProject, studio: OpenStudio) -> list[dict[str, Any]]:
     """Return who may judge, each with a link for other machines and its QR code."""
-    return [_with_address(one, studio) for one in studio.people(project.name)]
+    return studio.people(project.name)
 
 
 @ROUTES.post("/projects/{name}/people")
 def add_person(body: PersonBody, project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
     """Give somebody a link."""
     person = studio.served(project.name).session.add_annotator(body.name)
-    people = studio.people(project.name)
-    return next(_with_address(one, studio) for one in people if one["name"] == person.name)
-
-
-def _with_address(one: dict[str, Any], studio: Studio) -> dict[str, Any]:
-    """Add the address that other machines reach, and its QR code as SVG, where they reach any."""
-    if studio.address is None or one["link"] is None:
-        return {**one, "address": None, "qr": None}
-    import segno
-
-    address, code = studio.address + one["link"], io.BytesIO()
-    segno.make(address, error="m", micro=False).save(
-        code, kind="svg", omitsize=True, xmldecl=False, svgns=True, border=4
-    )
-    return {**one, "address": address, "qr": code.getvalue().decode()}
+    return next(one for one in studio.people(project.name) if one["name"] == person.name)
 
 
 @ROUTES.post("/projects/{name}/finish")
