@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import ipaddress
 import socket
-import threading
 import time
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
-import uvicorn
 from fastapi.testclient import TestClient
 
 from actc.data.files import write_scored
@@ -21,9 +18,10 @@ from actc.session.start import create_session
 from actc.web import gate
 from actc.web.access import Links
 from actc.web.judge import Pages
-from actc.web.serve import check_public_url, links_of, listen
+from actc.web.serve import check_public_url, links_of
 from actc.web.server import create_app
 from tests.synthetic import make_truth
+from tests.web.browser.conftest import Serving
 
 
 @pytest.fixture(scope="module")
@@ -33,25 +31,14 @@ def session(tmp_path_factory):
     return create_session(home / "s", home / "scores.tsv", Settings(budget=20))
 
 
-@contextlib.contextmanager
-def serving(session):
-    listener = listen("127.0.0.1", 0)
-    config = uvicorn.Config(create_app(session), log_level="error", lifespan="off")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-    thread.start()
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        server.should_exit = True
-        thread.join(20)
-
-
 def test_a_body_that_never_ends_is_not_waited_for(session, monkeypatch):
     monkeypatch.setattr(gate, "SECONDS", 0.5)
     ada = Links.of(session.folder).token(session.add_annotator("eve"))
     head = f"Host: localhost\r\nAuthorization: Bearer {ada}\r\nContent-Type: application/json\r\nContent-Length: 100"
-    with serving(session) as port, socket.create_connection(("127.0.0.1", port), timeout=20) as one:
+    with (
+        Serving(lambda _: create_app(session)) as server,
+        socket.create_connection(("127.0.0.1", server.port), timeout=20) as one,
+    ):
         one.sendall(f"POST /api/exchange HTTP/1.1\r\n{head}\r\n\r\n{{".encode())
         assert one.recv(1000).startswith(b"HTTP/1.1 408")
 
@@ -79,10 +66,10 @@ def test_what_is_no_address_of_a_proxy_is_refused(address):
 def test_half_a_character_is_refused_and_the_next_answer_is_stored(session):
     ada = session.add_annotator("ada")
     head = {"content-type": "application/json", "authorization": f"Bearer {Links.of(session.folder).token(ada)}"}
-    with serving(session) as port:
+    with Serving(lambda _: create_app(session)) as server:
 
         def send(body):
-            return httpx.post(f"http://127.0.0.1:{port}/api/exchange", content=body.encode(), headers=head, timeout=20)
+            return httpx.post(f"{server.origin}/api/exchange", content=body.encode(), headers=head, timeout=20)
 
         triple = send('{"cards": 1}').json()["cards"][0]["triple"]
         words = f'"answer": "true", "triple": {triple}, "key": "k1"'

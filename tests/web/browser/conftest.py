@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
+from fastapi import FastAPI
 from playwright.sync_api import Page
 
 from actc.session import Judgement, Session
@@ -30,8 +31,31 @@ from actc.web.serve import links_of
 from actc.web.server import create_app
 
 
-class Server:
-    """A session's page, served by threads of this process: it starts at once. Its first plan is enough for most tests.
+class Serving:
+    """An application, made with its address, that a thread of this process serves: it starts at once."""
+
+    def __init__(self, make_app: Callable[[str], FastAPI]) -> None:
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.port = listener.getsockname()[1]
+        self.origin = f"http://127.0.0.1:{self.port}"
+        self.app = make_app(self.origin)
+        self.server = uvicorn.Server(uvicorn.Config(self.app, log_level="warning", timeout_graceful_shutdown=2))
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]})
+        self.thread.start()
+
+    def __enter__(self) -> Serving:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        self.server.should_exit = True
+        self.thread.join(60)
+
+
+class Server(Serving):
+    """A session's page. Its first plan is enough for most tests.
 
     Parameters
     ----------
@@ -45,17 +69,12 @@ class Server:
         self.session, self.ending = Session(folder), threading.Event()
         for name in annotators or ("you",):
             self.session.add_annotator(name)
-        listener = socket.create_server(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
-        self.origin = f"http://127.0.0.1:{port}"
-        self.links = dict(links_of(self.session, "127.0.0.1", port))
+        super().__init__(lambda origin: create_app(self.session))
+        self.links = dict(links_of(self.session, "127.0.0.1", self.port))
         self.place = f"{self.origin}{Links.of(folder).place}/"
-        config = uvicorn.Config(create_app(self.session), log_level="warning", timeout_graceful_shutdown=2)
-        self.server = uvicorn.Server(config)
-        serving = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]})
-        self.threads = [serving] + [threading.Thread(target=self._plan, args=(folder,))] * planning
-        for thread in self.threads:
-            thread.start()
+        self.planner = threading.Thread(target=self._plan, args=(folder,))
+        if planning:
+            self.planner.start()
 
     def link_of(self, name: str) -> str:
         """Return the link of an annotator, new or not."""
@@ -67,10 +86,10 @@ class Server:
             planner.step()
 
     def stop(self) -> None:
-        self.server.should_exit = True
         self.ending.set()
-        for thread in self.threads:
-            thread.join(60)
+        super().stop()
+        if self.planner.ident:
+            self.planner.join(60)
         self.session.close()
 
 

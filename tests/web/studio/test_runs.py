@@ -11,7 +11,6 @@ import httpx
 import pytest
 
 from actc.data.progress import read_progress
-from actc.errors import OptionError
 from actc.session import Session
 from actc.web.studio.project import add_sample, create_project
 from actc.web.studio.runs import RunQueue, add_run, list_runs, time_left

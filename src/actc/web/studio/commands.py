@@ -21,9 +21,7 @@ FROM_STORE = "graph.nt"
 
 def go_commands(project: Project) -> list[Words]:
     """Return what leads up to the first card; for a graph it decides as well, later."""
-    if project.options.goal != "decide":
-        return [_whole_way(project)]
-    return _start(project)
+    return _start(project) if project.options.goal == "decide" else [_whole_way(project)]
 
 
 def decide_commands(project: Project) -> list[Words]:
@@ -34,19 +32,8 @@ def decide_commands(project: Project) -> list[Words]:
     files = {"--labels": "labels.tsv", "--thresholds": "thresholds.json", "--accepted": "accepted.tsv"}
     words = ["actc", "export", "session", *_precision(project), "--overwrite"]
     words += [word for option, name in files.items() for word in (option, f"result/{name}")]
-    return [
-        words,
-        [
-            "actc",
-            "report",
-            "result/thresholds.json",
-            "--out",
-            "result/report.html",
-            "--json",
-            "result/report.json",
-            "--overwrite",
-        ],
-    ]
+    report = "actc report result/thresholds.json --out result/report.html --json result/report.json --overwrite"
+    return [words, report.split()]
 
 
 class RunBody(Strict):

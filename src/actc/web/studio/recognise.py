@@ -32,7 +32,7 @@ from actc.graph.formats import find_format, read_graph
 from actc.graph.graph import Graph
 from actc.session.cards import make_card
 from actc.session.lease_queue import Task
-from actc.session.names import SOURCE, Names, find_sources, insert_names, read_sources
+from actc.session.names import SOURCE, Names, insert_names, write_sources
 from actc.session.read_names import NAME_ALIASES, NAME_COLUMNS
 from actc.session.start import add_session_names
 from actc.session.store import FILE, Store
@@ -207,23 +207,21 @@ def _look_at_names(project: Project, source: Path, triples: Triples, files: list
         named = {"named": names.count_named(ids), "of": len(ids), "files": len(files)}
         some = range(min(LOOKED_AT, len(triples)))
         row = next((row for row in some if not triples.triple(row)[2].startswith('"')), 0)  # no literal, if any
+        if is_table(source):
+            write_sources(store, triples.take([row]).with_scores(np.zeros(1)), source)
         card = make_card(names, Task(0, *triples.triple(row), 0.0, ""))
-        layout = find_sources(source) if is_table(source) else None
-        if layout is not None:
-            card["source"] = dict(read_sources(layout, triples.take([row]).with_scores(np.zeros(1)))).get(0, "")
         sentences = _describe_sentences(names, triples)
     return {"names": named if files else None, "card": card, "sentences": sentences}
 
 
 def _describe_sentences(names: Names, triples: Triples) -> list[dict[str, Any]]:
     """Return how facts of the relations with most triples are read, each with an example and other ways to say it."""
-    counts = np.bincount(triples.relations, minlength=len(triples.relation_names))
-    first = dict(zip(*np.unique(triples.relations, return_index=True), strict=True))
+    _, first, counts = np.unique(triples.relations, return_index=True, return_counts=True)
     lines = []
-    for code in np.argsort(-counts, kind="stable")[: min(MOST_RELATIONS, len(first))].tolist():
-        named, (head, _, tail) = names.of(triples.relation_names[code]), triples.triple(int(first[code]))
-        ends = {"head": names.of(head).name, "tail": names.of(tail).name}
-        lines.append({**asdict(named), **ends, "triples": int(counts[code]), "guesses": guess_templates(named.name)})
+    for at in np.argsort(-counts, kind="stable")[:MOST_RELATIONS]:
+        head, named, tail = map(names.of, triples.triple(int(first[at])))
+        ends = {"head": head.name, "tail": tail.name}
+        lines.append({**asdict(named), **ends, "triples": int(counts[at]), "guesses": guess_templates(named.name)})
     return lines
 
 
