@@ -127,6 +127,7 @@ def test_links_are_different_for_everybody_and_the_same_after_a_restart(session)
     tokens = [links.token(one) for one in session.annotators()]
     assert len(set(tokens)) == 3
     assert [Links.of(session.folder).token(one) for one in session.annotators()] == tokens
+    assert (session.folder / "secret").stat().st_mode & 0o077 == 0
 
 
 def test_an_annotators_token_opens_nothing_of_the_owners(app, session):
@@ -143,10 +144,6 @@ def test_an_annotators_token_opens_nothing_of_the_owners(app, session):
 def test_a_body_without_a_secret_is_not_read(app, path):
     for body in (b"no JSON", b"{}", b"[" * 100_000):
         assert client(app).post(path, content=body, headers={"content-type": "application/json"}).status_code == 401
-
-
-def test_the_secret_is_readable_by_its_owner_only(session):
-    assert (session.folder / "secret").stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize("path", ["/", "/owner", "/files/judge.js", "/api/picture", "/nothing", "/api/openapi.json"])
@@ -206,9 +203,6 @@ def test_a_server_on_loopback_answers_to_no_other_name(app):
     browser = client(app)
     assert browser.get("/", headers={"host": "evil.example"}).status_code == 421
     assert browser.get("/", headers={"host": "localhost:8765"}).status_code == 200
-
-
-def test_hosts():
     assert loopback_names("0.0.0.0") is None
     assert loopback_names("::1") is not None
     assert loopback_names("example.org") is None

@@ -52,17 +52,14 @@ def test_time_is_left_while_a_stage_counts_and_not_once_it_has_counted_all(done,
 
 
 def test_each_stage_of_a_run_counts_to_a_total_that_it_had_from_its_first_step(completed):
-    lines = [json.loads(line) for line in (completed / "families/runs/1/progress.jsonl").read_text().splitlines()]
-    totals = defaultdict(set)
-    for line in lines:
+    path, totals = completed / "families/runs/1/progress.jsonl", defaultdict(set)
+    for line in map(json.loads, path.read_text().splitlines()):
         totals[line["stage"]] |= {line["total"]} - {None}
-    stages = read_progress(completed / "families/runs/1/progress.jsonl")
+    stages = read_progress(path)
     assert [stage["name"] for stage in stages] == list(totals)  # no stage begins twice
-    assert {len(values) for name, values in totals.items()} <= {0, 1}
+    assert {len(values) for values in totals.values()} == {0, 1}
     assert all(stage["done"] == stage["total"] for stage in stages if stage["total"])
-    assert sum(len(values) for values in totals.values()) >= 4
-    run = list_runs(completed / "families")[0].describe()
-    assert sum(stage["seconds"] for stage in stages) > 0.3 * run["seconds"]
+    assert sum(stage["seconds"] for stage in stages) > 0.3 * list_runs(completed / "families")[0].describe()["seconds"]
 
 
 def test_a_run_waits_for_its_turn_and_may_be_cancelled_before_it(studio):

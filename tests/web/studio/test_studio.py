@@ -1,7 +1,6 @@
 """The studio's routes: who may ask, what may be dropped, and the whole way without a browser."""
 
 import json
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from pathlib import Path
@@ -29,7 +28,7 @@ from actc.web.studio.recognise import SCORES_UNUSED, guess_templates
 from actc.web.studio.runs import add_run, list_runs
 from actc.web.studio.server import create_studio
 from tests.conftest import pages_of
-from tests.web.studio.conftest import BYTES, add_project, enter
+from tests.web.studio.conftest import BYTES, add_project, enter, run_to_its_end
 
 SCORES = b"head\trelation\ttail\tscore\n" + b"".join(b"a%d\tr\tb\t%d\n" % (k, k) for k in range(40))
 
@@ -332,15 +331,6 @@ def test_one_run_at_a_time_is_started_and_may_be_cancelled(client, families):
     list_runs(client.app.state.studio.folder / name)[0].cancel()
 
 
-def wait(client, api):
-    for _ in range(400):
-        found = client.get(api).json()
-        if found["state"] != "running":
-            return found
-        time.sleep(0.2)
-    raise AssertionError(found["runs"])
-
-
 def test_people_of_a_studio_that_others_reach_get_an_address_and_its_code(studio):
     app = server.create_studio(studio, "0.0.0.0", "http://mine.example:8766")
     with TestClient(app, base_url="http://mine.example:8766") as client:
@@ -348,8 +338,7 @@ def test_people_of_a_studio_that_others_reach_get_an_address_and_its_code(studio
         name = add_project(client)
         client.put(f"/api/projects/{name}/files/scores.tsv", content=SCORES, headers=BYTES)
         client.post(f"/api/projects/{name}", json={"goal": "decide", "budget": 5})
-        client.post(f"/api/projects/{name}/runs", json={"what": "go"})
-        assert wait(client, f"/api/projects/{name}")["state"] == "asking"
+        run_to_its_end(client, name, "go")
         ada = client.post(f"/api/projects/{name}/people", json={"name": "Ada"}).json()
         assert ada["address"].startswith(f"http://mine.example:8766/session/{name}/j/")
         assert ada["qr"].startswith("<svg")
