@@ -36,7 +36,7 @@ AS_THEY_ARE = {
     "report.json": "the report's numbers",
     "doubtful.tsv": "the doubtful facts, the most doubtful first",
     "undecided.tsv": "candidates that are still in doubt",
-    "held.tsv": "what constraints excluded, and why",
+    "excluded.tsv": "what constraints excluded, and why",
     "answers.tsv": "all answers about this graph, with those of earlier runs",
     "thresholds.json": "the cuts, to decide on other candidates",
     "decisions.parquet": "all decisions, with reasons and guarantees",
