@@ -82,7 +82,7 @@ def measure(folder: Path, engine: str, memory: str) -> tuple[float, float, float
     """Run the command; return seconds, processor seconds, megabytes at the peak, megabytes written."""
     out = folder / "out"
     files = [str(folder / f"{name}.parquet") for name in ("graph", "candidates", "held")]
-    words = ["evidence", *files[:2], "--held", files[2], "--out", str(out), "--engine", engine, "--memory", memory]
+    words = ["evidence", *files[:2], "--holdout", files[2], "--out", str(out), "--engine", engine, "--memory", memory]
     told = watch(words)
     written = sum(part.stat().st_size for part in out.iterdir())
     shutil.rmtree(out)
@@ -101,7 +101,7 @@ def tell_steps(folder: Path, memory: str) -> None:
         last = now
 
     files = [folder / f"{name}.parquet" for name in ("graph", "candidates", "held")]
-    add_evidence(*files[:2], folder / "out", held=files[2], memory=memory, progress=tell)
+    add_evidence(*files[:2], folder / "out", holdout=files[2], memory=memory, progress=tell)
     for name, seconds in spent.most_common():
         print(f"{name}: {seconds:.1f} s")
 

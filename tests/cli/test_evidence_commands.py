@@ -8,7 +8,7 @@ from tests.evidence.test_from_files import folder  # noqa: F401
 
 
 def test_evidence_writes_a_table_and_says_what_to_expect(folder, tmp_path):  # noqa: F811
-    call = ("evidence", "graph.tsv", "candidates.tsv", "--held", "held.tsv", "--out", tmp_path / "e.tsv")
+    call = ("evidence", "graph.tsv", "candidates.tsv", "--holdout", "held.tsv", "--out", tmp_path / "e.tsv")
     result = actc(*call, cwd=folder)
     assert "60 candidates" in result.stdout
     assert "learnt from 10 holdout facts" in result.stdout

@@ -268,8 +268,8 @@ def test_what_cannot_work_is_refused_before_the_work(folder, tmp_path, monkeypat
         ({"oracle": tmp_path / "none.tsv"}, "no such file"),
         ({"names": (tmp_path / "none.tsv",)}, "no such file"),
         ({"method": "pooled-known"}, "give --no-evidence too"),
-        ({"held": folder / "graph.tsv"}, "give --model too"),
-        ({"held": tmp_path / "none.tsv", "model": tmp_path}, "no such file"),
+        ({"holdout": folder / "graph.tsv"}, "give --model too"),
+        ({"holdout": tmp_path / "none.tsv", "model": tmp_path}, "no such file"),
         ({"method": "poold"}, "Did you mean 'pooled'"),
         ({"candidates": folder / "graph.tsv"}, "the graph holds all"),
     ):

@@ -15,8 +15,8 @@ from tests.complete.small_graph import make_graph
 
 
 def test_holdout_facts_without_evidence_are_refused(tmp_path):
-    with pytest.raises(OptionError, match="--held: from holdout facts the weights of evidence are learnt"):
-        propose_candidates(tmp_path / "graph.tsv", tmp_path / "c.tsv", model=tmp_path, held=tmp_path / "held.tsv")
+    with pytest.raises(OptionError, match="--holdout: from holdout facts the weights of evidence are learnt"):
+        propose_candidates(tmp_path / "graph.tsv", tmp_path / "c.tsv", model=tmp_path, holdout=tmp_path / "held.tsv")
 
 
 def test_a_model_of_ones_own_proposes_by_evidence(small_model, tmp_path):

@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
 
 
 def run(folder, out, **options):
-    options = {"held": folder / "held.tsv", **options}
+    options = {"holdout": folder / "held.tsv", **options}
     return add_evidence(folder / "graph.tsv", folder / "candidates.tsv", out, **options)
 
 
@@ -57,7 +57,7 @@ def test_what_the_graph_bears_out_is_ranked_above_what_it_does_not(folder, tmp_p
 
 
 def test_without_holdout_facts_the_model_score_is_left_out_and_that_is_said(folder, tmp_path):
-    lines = run(folder, tmp_path / "e.tsv", held=None)
+    lines = run(folder, tmp_path / "e.tsv", holdout=None)
     assert any("No holdout facts" in line for line in lines)
 
 
@@ -67,7 +67,7 @@ def test_scores_count_only_where_the_model_proposed_the_holdout(folder, tmp_path
     columns = (np.concatenate(pair).tolist() for pair in zip(*(one.columns().values() for one in both), strict=True))
     everything = ScoredTriples.from_columns(*columns, np.concatenate([one.scores for one in both]))
     write_scored(tmp_path / "both.tsv", everything)
-    lines = add_evidence(folder / "graph.tsv", tmp_path / "both.tsv", tmp_path / "e.tsv", held=folder / "held.tsv")
+    lines = add_evidence(folder / "graph.tsv", tmp_path / "both.tsv", tmp_path / "e.tsv", holdout=folder / "held.tsv")
     assert len(lines) == 1
 
 
@@ -87,9 +87,14 @@ def test_what_cannot_be_weighed_is_refused_in_a_sentence(folder, tmp_path):
     for graph, candidates, options, sentence in (
         ("graph.tsv", tmp_path / "other.tsv", {}, "no entity in common"),
         ("graph.tsv", tmp_path / "bare.tsv", {}, "there is no column score"),
-        ("graph.tsv", folder / "candidates.tsv", {"held": folder / "facts.tsv"}, "10 of the 10 holdout facts have no"),
+        (
+            "graph.tsv",
+            folder / "candidates.tsv",
+            {"holdout": folder / "facts.tsv"},
+            "10 of the 10 holdout facts have no",
+        ),
         ("graph.tsv", folder / "candidates.tsv", {"scores": [folder / "held.tsv"]}, "of the 60 candidates have no"),
-        ("graph.tsv", folder / "held.tsv", {"held": folder / "held.tsv"}, "all candidates are holdout facts"),
+        ("graph.tsv", folder / "held.tsv", {"holdout": folder / "held.tsv"}, "all candidates are holdout facts"),
     ):
         with pytest.raises(ActcError, match=sentence):
             add_evidence(folder / graph, candidates, out, **options)

@@ -96,7 +96,7 @@ kinds = [("functional", "a"), ("inverse-functional", "b"), ("asymmetric", "c"), 
 constraints = Constraints(tuple(Constraint(*kind, use="hard") for kind in kinds))
 for engine, master in (("duckdb", None), ("spark", "local-cluster[2,1,1024]")):
     by = {"engine": engine, "master": master, "memory": "1GB"}
-    add_evidence(folder / "graph.tsv", folder / "candidates.tsv", folder / engine, held=folder / "held.tsv", **by)
+    add_evidence(folder / "graph.tsv", folder / "candidates.tsv", folder / engine, holdout=folder / "held.tsv", **by)
     decided = decide_candidates(thresholds, folder / engine, folder / f"{engine}-decided", keep_all=True,
                                 constraints=constraints, graph=folder / "graph.tsv", **by)
     print(decided.candidates.sum(), decided.accepted.sum(), decided.excluded.sum())

@@ -91,7 +91,7 @@ def _print(*lines: str) -> None:
     help="Score by evidence from the graph; with a model, have rules propose too.",
 )
 @click.option(
-    "--held",
+    "--holdout",
     type=PATH,
     help="With --evidence: facts that the model was not trained on. [default: those in its folder]",
 )
@@ -104,14 +104,14 @@ def candidates_command(graph: Path, model: Path | None, out: Path, **options: An
     """
     from actc.complete.propose import propose_candidates
 
-    claim_output(out, inputs=(model, graph, options["held"]))
+    claim_output(out, inputs=(model, graph, options["holdout"]))
     _print(*propose_candidates(graph, out, model=model, stage=progress_bar, **options).lines)
 
 
 @command(
     "evidence",
-    "actc evidence graph.tsv candidates.tsv --held held-scores.tsv --out evidence.parquet",
-    "actc evidence graph.tsv candidates.tsv --held held.tsv --scores one.tsv --scores two.tsv --out evidence.tsv",
+    "actc evidence graph.tsv candidates.tsv --holdout unseen-scores.tsv --out evidence.parquet",
+    "actc evidence graph.tsv candidates.tsv --holdout unseen.tsv --scores one.tsv --scores two.tsv --out evidence.tsv",
     "actc evidence graph.tsv candidates.parquet --out evidence/ --memory 4GB",
     "actc evidence /shared/graph.tsv /shared/new.parquet --out /shared/evidence --engine spark://host:7077",
     writes=True,
@@ -120,7 +120,7 @@ def candidates_command(graph: Path, model: Path | None, out: Path, **options: An
 @click.argument("candidates", type=PATH)
 @click.option("--out", type=PATH, required=True, help="A .tsv, .csv or .parquet file, or a folder of parts.")
 @click.option(
-    "--held",
+    "--holdout",
     type=PATH,
     help="Facts that the model was not trained on, with its scores. [default: the graph's own facts, scores left out]",
 )
@@ -136,7 +136,7 @@ def evidence_command(graph: Path, candidates: Path, out: Path, engine: str, **op
     """
     from actc.evidence.from_files import add_evidence
 
-    inputs = [path for path in (graph, candidates, options["held"], *options["scores"]) if path is not None]
+    inputs = [path for path in (graph, candidates, options["holdout"], *options["scores"]) if path is not None]
     claim_output(out, inputs=inputs, folder=not out.suffix)
     options |= read_engine(engine)
     with progress_bar("Evidence") as advance:

@@ -24,7 +24,7 @@ ONE_TIME = ("undo", "facts", "if_changed")
 """Options of one run that the next one does not repeat."""
 CHECK = "check"
 """In the folder of a run that looks for missing facts and for wrong ones: the folder of the wrong ones."""
-PATHS = ("graph", "out", "model", "candidates", "oracle", "held", "facts")
+PATHS = ("graph", "out", "model", "candidates", "oracle", "holdout", "facts")
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class RunConfig:
     best: int | None = option(
         None, "How many proposals of a model to a question. [default: 10; without evidence 2]", more=True
     )
-    held: Path | None = option(
+    holdout: Path | None = option(
         None, "Facts that the model was not trained on. [default: those of its folder]", more=True
     )
     judged: tuple[Path, ...] = option(
@@ -104,7 +104,7 @@ class RunConfig:
                     f"--method: {self.method} compares scores with those of known facts, which evidence has none of; "
                     "give --no-evidence too."
                 )
-        for path in (self.oracle, self.held, self.facts, self.candidates, *self.judged, *self.names):
+        for path in (self.oracle, self.holdout, self.facts, self.candidates, *self.judged, *self.names):
             if path is not None and not path.exists():
                 raise FileError(f"{path}: there is no such file.")
 
@@ -132,8 +132,8 @@ class RunConfig:
                 "--no-evidence: a model then decides alone; give --model, or leave --no-evidence out.",
             ),
             (
-                self.model is None and self.held is not None,
-                "--held: these are facts that a model was not trained on; give --model too.",
+                self.model is None and self.holdout is not None,
+                "--holdout: these are facts that a model was not trained on; give --model too.",
             ),
             (
                 self.facts is not None and not self.undo,
@@ -195,7 +195,7 @@ class RunConfig:
         inputs = {"graph": fingerprint(self.graph), "--base": base, "--seed": self.seed}
         if self.goal == "wrong":
             return {**inputs, "check": True}
-        more = {f"--{name}": fingerprint(getattr(self, name)) for name in ("model", "candidates", "held")}
+        more = {f"--{name}": fingerprint(getattr(self, name)) for name in ("model", "candidates", "holdout")}
         return {**inputs, **more, "--best": self.answers, "--evidence": self.evidence}
 
     def decision_inputs(self) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def _find_candidates(config: RunConfig, graph: Graph, given: Candidates | None, 
         if given is not None:
             return score_by_model(given, scorer)
         return candidates_of_model(graph, scorer, config.answers, config.out / PROPOSALS, stage)
-    holdout = read_holdout(config.model, config.held, graph, config.base)
+    holdout = read_holdout(config.model, config.holdout, graph, config.base)
     if given is not None:
         return score_given_with_model(graph, given, scorer, holdout, stage)
     path = config.out / PROPOSALS

@@ -32,7 +32,7 @@ def propose_candidates(
     model: str | Path | None = None,
     best: int = 5,
     evidence: bool = False,
-    held: str | Path | None = None,
+    holdout: str | Path | None = None,
     trust: bool = False,
     stage: Stage = no_stage,
 ) -> Finished:
@@ -54,7 +54,7 @@ def propose_candidates(
         How many proposals for a slot.
     evidence : bool
         Whether the score is the log-odds by all the evidence; rules then propose beside the model.
-    held : path, optional
+    holdout : path, optional
         With evidence: facts that the model was not trained on; without it those of its folder.
     trust : bool
         Whether a pickle may be read, which can run any code in it.
@@ -63,8 +63,8 @@ def propose_candidates(
     """
     out = check_writable(out)
     copy_options(out)  # refuses an ending that no table has, before anything is asked
-    if held is not None and not evidence:
-        raise OptionError("--held: from holdout facts the weights of evidence are learnt; give --evidence too.")
+    if holdout is not None and not evidence:
+        raise OptionError("--holdout: from holdout facts the weights of evidence are learnt; give --evidence too.")
     known = without_literals(read_graph(graph))
     if model is None:
         if evidence:
@@ -77,8 +77,8 @@ def propose_candidates(
         with stage("Questions") as advance:
             count = write_candidates(CandidateSearch(scorer, known, best), out, advance)
         return _finish(out, count)
-    holdout, parts = read_holdout(model, held, known), out.with_name(f".{out.name}.proposals.parquet")
-    found = candidates_of_rules_and_model(known, scorer, holdout, best, parts, stage)
+    facts, parts = read_holdout(model, holdout, known), out.with_name(f".{out.name}.proposals.parquet")
+    found = candidates_of_rules_and_model(known, scorer, facts, best, parts, stage)
     return _write(out, found.triples, found.notes)
 
 
@@ -93,9 +93,9 @@ def _finish(out: Path, count: int, notes: Sequence[str] = ()) -> Finished:
     return Finished((*notes, f"{out}: {count} candidates{scored}."), (out,))
 
 
-def read_holdout(model: str | Path, held: str | Path | None, graph: Graph, base: Base = "") -> Graph | None:
+def read_holdout(model: str | Path, holdout: str | Path | None, graph: Graph, base: Base = "") -> Graph | None:
     """Return facts that a model was not trained on: those of a file, else those of the graph that it did not see."""
-    return find_unseen(model, graph) if held is None else read_graph(held, base=base)
+    return find_unseen(model, graph) if holdout is None else read_graph(holdout, base=base)
 
 
 def candidates_of_model(graph: Graph, scorer: Scorer, best: int, path: Path, stage: Stage) -> Candidates:

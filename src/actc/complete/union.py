@@ -25,8 +25,8 @@ from actc.evidence.table import place_scores
 from actc.graph.graph import Graph
 
 LEFT_OUT = "{:,} proposals of the model alone are left out: hardly a fact that it was not trained on is among them."
-NO_HOLDOUT = "No facts are known that the model was not trained on: whether it pays is unknown; --held gives some."
-OWN_FACTS = "the graph's own facts teach the weights of evidence, and scores do not count; --held gives some."
+NO_HOLDOUT = "No facts are known that the model was not trained on: whether it pays is unknown; --holdout gives some."
+OWN_FACTS = "the graph's own facts teach the weights of evidence, and scores do not count; --holdout gives some."
 
 
 def join_proposals(rules: ScoredTriples, model: Triples, scorer: Scorer, names: Triples) -> ScoredTriples:

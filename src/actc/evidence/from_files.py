@@ -20,7 +20,7 @@ from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals
 
-NO_HOLDOUT = "No holdout facts were given: scores do not count in the log-odds; --held gives them their weight."
+NO_HOLDOUT = "No holdout facts were given: scores do not count in the log-odds; --holdout gives them their weight."
 NOT_PROPOSED = (
     "The holdout facts are not among the candidates: scores do not count in the log-odds, since those of facts that "
     "the model did not propose cannot be compared with those that it did."
@@ -32,7 +32,7 @@ def add_evidence(
     candidates: str | Path,
     out: str | Path,
     *,
-    held: str | Path | None = None,
+    holdout: str | Path | None = None,
     scores: Sequence[str | Path] = (),
     base: Base = "",
     memory: str = "2GB",
@@ -52,7 +52,7 @@ def add_evidence(
         A .tsv, .csv or .parquet file, or a folder of Parquet parts, which has no ending: head, relation, tail, score
         (the log-odds), then one column per piece. Rows are in the order of the candidates; of more than a million,
         relation by relation; Spark gives them no order.
-    held : path, optional
+    holdout : path, optional
         Facts that the model was not trained on, with its scores, or without where the candidates or ``scores`` list
         them. Scores count where the candidates list some of them, as the model proposed them. Without any, some
         of the graph's own facts teach what the pieces are worth, but for scores, which known facts flatter.
@@ -77,8 +77,8 @@ def add_evidence(
     out = Path(out)
     by = open_engine(engine, memory, master, out)
     with deliver(out, overwrite=True) as place:
-        known, proposals, holdout = _read(graph, candidates, held, scores, base)
-        scorer, notes = _learn(known, proposals, holdout, by, progress)
+        known, proposals, facts = _read(graph, candidates, holdout, scores, base)
+        scorer, notes = _learn(known, proposals, facts, by, progress)
         write_scored_evidence(scorer, proposals, place, by, progress)
     unknown = "how many of them are true is unknown before any answer"
     summary = f"{out}: {len(proposals):,} candidates; {unknown}; learnt from {scorer.model.holdout:,} holdout facts."
@@ -86,7 +86,7 @@ def add_evidence(
 
 
 def _read(
-    graph: str | Path, candidates: str | Path, held: str | Path | None, scores: Sequence[str | Path], base: Base
+    graph: str | Path, candidates: str | Path, holdout: str | Path | None, scores: Sequence[str | Path], base: Base
 ) -> tuple[Graph, ScoredTriples, ScoredTriples | None]:
     """Read known facts, candidates and holdout facts; parameters as those of :func:`add_evidence`."""
     known = without_literals(read_graph(graph, base=base))
@@ -95,9 +95,9 @@ def _read(
     others = others[1:] if first else others
     if set(known.entity_names).isdisjoint(given.entity_names):
         raise FileError(f"{candidates}: it has no entity in common with {graph}; is it about another graph?")
-    holdout = None if held is None else _read_holdout(Path(held), base, [(Path(candidates), given), *others])
+    facts = None if holdout is None else _read_holdout(Path(holdout), base, [(Path(candidates), given), *others])
     more = {f"score_{k}": _scores_of(given, *one, "candidates") for k, one in enumerate(others, start=2)}
-    return known, given.with_pieces(score=given.scores, **more), holdout
+    return known, given.with_pieces(score=given.scores, **more), facts
 
 
 def _read_candidates(path: Path, others: list[tuple[Path, ScoredTriples]]) -> tuple[ScoredTriples, bool]:
@@ -131,13 +131,15 @@ def _learn(
 ) -> tuple[EvidenceScorer, list[str]]:
     """Learn what evidence is worth from holdout facts, or from the graph's own where there are none."""
     if holdout is not None and holdout.contains(given).all():
-        raise OptionError("--held: all candidates are holdout facts; other proposals are needed to compare them with.")
+        raise OptionError(
+            "--holdout: all candidates are holdout facts; other proposals are needed to compare them with."
+        )
     training = create_training_set(known, given, holdout)
     limits = Limits.for_count(max(len(given), len(training.proposals)))
     try:
         scorer = learn(known, training, limits, progress, engine)
     except TableError as error:
-        raise OptionError(f"--held: {error}") if holdout is not None else error from None
+        raise OptionError(f"--holdout: {error}") if holdout is not None else error from None
     if holdout is None:
         return scorer, [NO_HOLDOUT]
     return scorer, [] if scorer.model.with_scores else [NOT_PROPOSED]
