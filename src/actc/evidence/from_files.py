@@ -90,32 +90,26 @@ def _read(
 ) -> tuple[Graph, ScoredTriples, ScoredTriples | None]:
     """Read known facts, candidates and holdout facts; parameters as those of :func:`add_evidence`."""
     known = without_literals(read_graph(graph, base=base))
-    others = [(Path(path), read_scored(path)[0]) for path in scores]
-    given, first = _read_candidates(Path(candidates), others)
-    others = others[1:] if first else others
+    path, models = Path(candidates), [Path(one) for one in scores]
+    has_scores = "score" in find_layout(path).columns
+    scored = [(one, read_scored(one)[0]) for one in ([path, *models] if has_scores else models)]
+    if not scored:
+        raise FileError(f"{path}: there is no column score; add a model's, or give --scores.")
+    given = scored[0][1] if has_scores else read_graph(path)
     if set(known.entity_names).isdisjoint(given.entity_names):
         raise FileError(f"{candidates}: it has no entity in common with {graph}; is it about another graph?")
-    facts = None if holdout is None else _read_holdout(Path(holdout), base, [(Path(candidates), given), *others])
-    more = {f"score_{k}": _scores_of(given, *one, "candidates") for k, one in enumerate(others, start=2)}
-    return known, given.with_pieces(score=given.scores, **more), facts
+    facts = None if holdout is None else _read_holdout(Path(holdout), base, scored[0])
+    first, *others = (_scores_of(given, *one, "candidates") for one in scored)
+    more = {f"score_{k}": column for k, column in enumerate(others, start=2)}
+    return known, given.with_scores(first).with_pieces(score=first, **more), facts
 
 
-def _read_candidates(path: Path, others: list[tuple[Path, ScoredTriples]]) -> tuple[ScoredTriples, bool]:
-    """Read the candidates; where they have no score the first further model's is theirs, and True is returned."""
-    if "score" in find_layout(path).columns:
-        return read_scored(path)[0], False
-    if not others:
-        raise FileError(f"{path}: there is no column score; add a model's, or give --scores.")
-    graph = read_graph(path)
-    return graph.with_scores(_scores_of(graph, *others[0], "candidates")), True
-
-
-def _read_holdout(path: Path, base: Base, scored: list[tuple[Path, ScoredTriples]]) -> ScoredTriples:
+def _read_holdout(path: Path, base: Base, scored: tuple[Path, ScoredTriples]) -> ScoredTriples:
     """Read holdout facts with the first model's scores, from the file itself or from where the candidates are."""
     if "score" in find_layout(path, order=("head", "relation", "tail", "score")).columns:
         return read_scored(path)[0]
     facts = read_graph(path, base=base)
-    return facts.with_scores(_scores_of(facts, *scored[0], "holdout facts"))
+    return facts.with_scores(_scores_of(facts, *scored, "holdout facts"))
 
 
 def _scores_of(triples: Triples, path: Path, scored: ScoredTriples, what: str) -> FloatArray:
