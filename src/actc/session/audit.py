@@ -36,7 +36,7 @@ AHEAD = 10
 
 
 def judged_draws(session: Session) -> Annotations:
-    """Return the answers to an audit; what nobody was sure of counts as not what was looked for."""
+    """Return the answers to an audit; an unsure answer counts as a no."""
     wrong = words_of(session.settings) is WRONG_FACTS
     labels = invert_labels(session.annotations()) if wrong else session.annotations()
     unsure = session.store.integers("SELECT triple FROM task WHERE answered > 0 AND labelled = 0", columns=1)[:, 0]
@@ -66,7 +66,7 @@ class AuditPlanner:
             with self.session.store.transaction() as connection:
                 connection.execute(INSERT_REFIT, (time.time(), last, content))
             self.seen = last
-        self._draw()  # somebody may have taken what was drawn without an answer yet
+        self._draw()  # people may have leased what was drawn, and not yet answered
         return new
 
     def _draw(self) -> None:

@@ -74,7 +74,7 @@ def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, A
 def disambiguate(entities: Iterable[Name]) -> dict[str, Name]:
     """Return entities by their ids, with a few words behind each name that two of them share."""
     by_id = {one.id: one for one in entities}
-    things = [one for one in by_id.values() if not one.id.startswith('"')]  # a literal is nobody's namesake
+    things = [one for one in by_id.values() if not one.id.startswith('"')]  # a literal has no namesake
     shared = Counter(one.name for one in things)
     hints = {one.id: _hint(one) for one in things if shared[one.name] > 1}
     hint_counts = Counter((by_id[key].name, hint) for key, hint in hints.items())

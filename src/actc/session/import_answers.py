@@ -25,7 +25,7 @@ WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "u
 IMPORTED = "Brought in from a file."
 PURPOSES = {"person": "import", "owner": "settle"}
 GIVEN = ("given", "", None, 0)
-"""How an answer was selected if nobody knows, or if it was drawn from other candidates: it teaches the method only."""
+"""How an answer was selected, where that is unknown or was among other candidates: it is used to fit only."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _read_table(path: Path, who: str) -> Iterator[FileLine]:
 
 
 def _lines_of(answers: Answers, who: str, place: str) -> Iterator[FileLine]:
-    """Return answers as judgements of people; ``who`` is whoever has no name, or one that a file cannot give."""
+    """Return answers as judgements of people; ``who`` is the person where a file names none."""
     for row, name in enumerate(answers.who.tolist()):
         p = float(answers.inclusion_probability[row])
         yield FileLine(

@@ -127,7 +127,7 @@ def judge_triples(session: str | Path | Session, *, progress: Progress = ignore_
         server = Server(config, prompt, read_key(config.key_from), config.way)
     with open_session(session) as session:
         tasks, tally = choose_triples(session, config.which, config.count), Counter[str]()
-        # A reply that a crash of the machine loses is asked again.
+        # Not synced: a question whose reply is lost with a crash of the machine is put again.
         with closing(Store(session.store.path, synced=False)) as store, lock_judge(store, name):
             questions = _new_questions(session, tasks, config, prompt, name, tally)
             if server is None:
@@ -158,7 +158,7 @@ def judge_triples(session: str | Path | Session, *, progress: Progress = ignore_
 def _new_questions(
     session: Session, tasks: Iterable[Task], config: JudgeConfig, prompt: str, judge: str, tally: Counter[str]
 ) -> Iterator[Question]:
-    """Make the questions that a judge was not asked before, one by one: a hundred thousand cards take a while."""
+    """Make the new questions to a judge, one by one: a hundred thousand cards take a while."""
     rows = session.store.rows("SELECT key FROM reply JOIN judge ON judge = id WHERE name = ?", (judge,))
     known = {row["key"] for row in rows}
     for task in tasks:

@@ -1,7 +1,7 @@
 """Who gets which triple, and what each person judges.
 
-A triple that is leased to an annotator waits for their answer, and nobody else gets it meanwhile, so that nobody's work
-is done twice unless it should be. A judgement is put into the history once, however often it is sent; none is ever
+A triple that is leased to an annotator waits for their answer, and is not given to others meanwhile, so that no work is
+done twice unless it should be. A judgement is put into the history once, however often it is sent; none is ever
 removed. All of it runs inside a write transaction of the caller's. Leases live in SQLite and not in memory: two
 servers, or a server and a terminal, share one session without knowing of each other.
 """
@@ -20,7 +20,7 @@ from actc.errors import OptionError, SessionError, check_choice
 LEASE_SECONDS = 20 * 60.0
 """How long a triple stays with an annotator who does not answer; after that it is offered to others as well."""
 lease_clock = time.monotonic
-"""The clock of leases: all processes of a machine share it, and nobody sets it.
+"""The clock of leases: all processes of a machine share it, and it cannot be set.
 
 It begins anew with the machine; so a lease that ends later than leases last is of an earlier start, or of another
 machine that the session was copied from, and is over.
@@ -52,7 +52,7 @@ class Judgement:
     note : str
         A comment of the annotator's.
     undoes : str, optional
-        The key of the judgement that "undo" takes back; the annotator's last standing one if not given.
+        The key of the judgement that "undo" takes back; the annotator's last one that is not taken back, if not given.
     """
 
     answer: str
@@ -99,7 +99,7 @@ class Task:
     selection, sampling_frame : str
         How it was selected and from which set, see :class:`actc.data.triples.Annotations`.
     inclusion_probability : float, optional
-        None where nobody knows it.
+        None where it is unknown.
     round : int
         How many rounds of draws from a list had begun.
     probability : float, optional
@@ -107,7 +107,7 @@ class Task:
     wanted : int
         How many annotators should judge it.
     purpose : {"new", "shared", "again"}
-        Why this annotator has it: nobody judged it yet, a second opinion is wanted, or somebody was unsure.
+        Why this annotator has it: it has no answer yet, a second opinion is wanted, or an answer was unsure.
     """
 
     triple: int
@@ -133,12 +133,12 @@ STORED = tuple(field.name for field in fields(Task) if field.name != "purpose")
 """The columns that the tables ``plan`` and ``task`` have in common, in the order of Task's fields."""
 TASK, PLACES = ", ".join(STORED), ", ".join("?" * len(STORED))
 DRAWN = "selection IN ('random', 'check', 'list')"
-"""Whether a task was drawn at random: nobody may choose it, or its inclusion probability would be wrong."""
+"""Whether a task was drawn at random: an annotator may not choose it, or its inclusion probability would be wrong."""
 
 
 @dataclass(frozen=True)
 class Annotator:
-    """A person, or the owner of the session: whoever gives judgements.
+    """A person, or the owner of the session.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class Annotator:
 
 def leased_at(now: str) -> str:
     """Return SQL that is true of a lease that has not ended at a time of the lease's clock."""
-    # Twice: somebody who has waited for the file has an earlier time than those who had it before.
+    # Twice: who waited for the file has an earlier time than who had it before.
     return f"expires > {now} AND expires <= {now} + {2 * LEASE_SECONDS}"
 
 
@@ -211,7 +211,7 @@ class LeaseQueue:
     def release_others(self, relation: str) -> None:
         """Release new triples of other relations, and those with an inclusion probability.
 
-        Random checks are among these: somebody who answers only those of one relation would spoil the draw.
+        Random checks are among these: answers to those of one relation alone would spoil the draw.
         """
         self.run(
             "DELETE FROM lease WHERE annotator = :who AND purpose = 'new' AND triple IN (SELECT triple FROM lease "
@@ -268,13 +268,13 @@ class LeaseQueue:
         sql = f"SELECT {TASK} FROM plan WHERE {offered} ORDER BY place LIMIT :need"
         tasks = [Task(*row) for row in self.run(sql, need=need, relation=relation).fetchall()]
         if relation is not None:
-            # Somebody who chooses a relation draws nothing.
+            # What an annotator chose is no random draw.
             tasks = [replace(task, sampling_frame="", inclusion_probability=None) for task in tasks]
         put_tasks(self.connection, tasks, given_out=True)
         return self.lease([task.triple for task in tasks], "new")
 
     def _fair_share(self, need: int, leases: int) -> int:
-        """Return how many planned triples somebody may take, so that some are left for all until there are more."""
+        """Return how many planned triples an annotator may take, so that some are left for the others."""
         planned, leased, people = self.run(
             "SELECT (SELECT count(*) FROM plan), (SELECT count(*) FROM lease), "
             "(SELECT count(*) FROM annotator WHERE kind = 'person' AND link >= 0)"
@@ -317,7 +317,7 @@ class LeaseQueue:
         if triple is None or task is None:
             return self._find_same(judgement, str(shown["sentence"]))
         if "reasons" in shown:
-            # Somebody who answers a triple again has read the reasons after the first answer.
+            # Who answers a triple again has read the reasons after the first answer.
             sql = "SELECT 1 FROM judgement WHERE triple = :triple AND annotator = :who LIMIT 1"
             again = self.run(sql, triple=triple).fetchone()
             shown = shown | {"reasons": "before" if again or shown["reasons"] == "beside" else "after"}
@@ -391,10 +391,10 @@ class LeaseQueue:
         wanted = "" if undo.undoes is None else "AND j.key = :undoes"
         old = self.run(f"{PRESENT} {wanted} ORDER BY j.id DESC LIMIT 1", undoes=undo.undoes).fetchone()
         if old is None:
-            given = "" if undo.undoes is None else " Your standing answers are under “My answers”."
+            given = "" if undo.undoes is None else " Your current answers are under “My answers”."
             raise SessionError(f"There is nothing to undo.{given}")
         number = self.insert(undo, old["triple"], old["purpose"], undoes=old["id"])
-        # The triple of an imported judgement, or of the owner's decision, was leased to nobody: it is not leased now.
+        # The triple of an imported judgement, or of the owner's decision, had no lease: it gets none now.
         if old["purpose"] in ("new", "shared", "again"):
             self.lease([old["triple"]], old["purpose"], in_front=True)
         return {"id": number, "triple": old["triple"]}
@@ -418,16 +418,16 @@ SHARED = (
     "(SELECT 1 FROM answer WHERE answer.triple = lease.triple AND answer.annotator = lease.annotator)) "
     f"AND {_UNTOUCHED} ORDER BY (SELECT min(judgement) FROM answer WHERE triple = task.triple) NULLS LAST"
 )
-# Triples whose lease to somebody else ended, and that nobody judged.
+# Triples whose lease to another ended, without any answer.
 EXPIRED = (
     f"SELECT DISTINCT triple FROM lease AS old JOIN task USING (triple) WHERE NOT ({leased_at(':now')}) "
     f"AND answered = 0 AND {_NOT_LEASED} AND {_UNTOUCHED}"
 )
-# Triples that others were unsure of, and nobody decided.
+# Triples that others were unsure of, without a label.
 UNSURE_OF_OTHERS = (
     f"SELECT triple FROM task WHERE answered > 0 AND labelled = 0 AND {_NOT_LEASED} AND {_UNTOUCHED} ORDER BY triple"
 )
-# Triples that this annotator was unsure of some answers ago, and nobody decided since. CROSS JOIN fixes the order for
+# Triples that this annotator was unsure of some answers ago, still without a label. CROSS JOIN fixes the order for
 # SQLite: the undecided triples are few, the annotator's answers are many.
 UNSURE = (
     "SELECT task.triple FROM task CROSS JOIN answer ON answer.triple = task.triple AND annotator = :who "

@@ -132,7 +132,7 @@ def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Q
                     f"The program {words[0]!r} wrote {unreadable:,} lines that answer no question, and was ended; its "
                     "answers before that are stored."
                 )
-        except BaseException:  # nobody reads the replies any more
+        except BaseException:  # the replies are not read any more
             process.kill()
             raise
         finally:
@@ -193,7 +193,7 @@ class Server:
     def ask(self, questions: Iterable[Question]) -> Iterator[tuple[Question, Reply]]:
         """Put questions to a model, several at a time, and return its replies as they come.
 
-        A question whose request failed for good is not among them, and is asked in the next run. The run ends early
+        A question whose request failed for good is left for the next run. The run ends early
         when the limit of requests is reached. A server that does not answer a single question is an error.
         """
         in_a_row, answered = 0, False

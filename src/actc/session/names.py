@@ -1,7 +1,7 @@
 """What a person needs to judge a triple: names, descriptions, the graph's triples, and texts of candidates.
 
 Everything is looked up by id in the session's file, so that a graph of any size costs a running session no memory.
-Names may be added later; whoever has the file open sees them with the next card.
+Names may be added later; open sessions see them with the next card.
 
 Texts of a candidate are of two kinds: the text that it was taken from, and reasons why it may be true or false. Reasons
 are a JSON list of short texts, the strongest first; evidence against begins with "against: ". Ids stand in double

@@ -75,7 +75,7 @@ class Planner:
         given_out = self._given_out()
         count = -(-self._plan_size(last) // len(self.parts))
         planned = [self._plan_part(part, empty, count, given_out) for part, empty in self.parts]
-        # Of two parts as many are asked of each, those that were asked already included.
+        # Of two parts as many questions are about each, the earlier ones included.
         picks, places, probabilities, cases = zip(*planned, strict=True)
         order = np.argsort(np.concatenate(places), kind="stable")
         together = picks[0] if len(picks) == 1 else picks[0].plus(picks[1])
@@ -146,7 +146,7 @@ class Planner:
         planned = [(place, *task.as_row()) for place, task in enumerate(tasks)]
         relations = json.dumps(refit["relations"])
         content = json.dumps(refit | {"relations": refit["relations"][:MOST_RELATIONS]})
-        # Answers wait while this has the file, so everything is ready before, and nothing is read that is not needed.
+        # Answers wait while this has the file, so all is prepared before, and only what is needed is read.
         with self.session.store.transaction() as connection:
             newest = connection.execute("SELECT coalesce(max(judgement), -1) FROM refit").fetchone()[0]
             if newest > last:

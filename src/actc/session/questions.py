@@ -101,7 +101,7 @@ class Question:
     triple : int
         Its row in the pool.
     key : str
-        Changes with everything that the machine reads: the same question is not asked twice.
+        Changes with everything that the machine reads: no question is put twice.
     fields : dict
         The fields of a prompt; a program reads them as one line of JSON.
     """
@@ -157,7 +157,7 @@ def fill_prompt(prompt: str, fields: dict[str, Any]) -> str:
     lines = []
     for line in prompt.splitlines():
         names = _used_fields(line)
-        # Names alone do not keep a line: "About Ada: " with nothing behind it informs nobody.
+        # Names alone do not keep a line: "About Ada: " with nothing behind it informs no one.
         informing = [name for name in names if name not in ("head", "relation", "tail")] or names
         if names and not any(_as_text(fields.get(name)) for name in informing):
             continue
@@ -286,7 +286,7 @@ def add_judge_answers(store: Store, pool: ScoredTriples, answers: Answers) -> in
 
 
 def count_replies(store: Store) -> dict[str, int]:
-    """Return how many questions each judge was asked, by its name."""
+    """Return how many replies each judge gave, by its name."""
     sql = "SELECT name, (SELECT count(*) FROM reply WHERE judge = judge.id) FROM judge ORDER BY id"
     return dict(map(tuple, store.rows(sql)))
 

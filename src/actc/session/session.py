@@ -58,7 +58,7 @@ class Session:
         self.store = Store(self.folder / FILE, synced=synced)
         self._settings = -1, Settings()
         self.names = Names(self.store, self.settings.link)
-        if synced:  # the planner is started by somebody who checked
+        if synced:  # who starts a planner has checked it
             self.store.check()
 
     def close(self) -> None:
@@ -104,7 +104,7 @@ class Session:
             self.add_annotator(name)
 
     def raise_budget(self, annotator: Annotator, triples: int) -> None:
-        """Add to the budget for somebody who judges alone; else the owner decides how much is judged."""
+        """Add to the budget of an annotator who judges alone; else the owner decides how much is judged."""
         if [one.id for one in self.people()] != [annotator.id]:
             raise SessionError("Others judge here too, so only the owner can raise the budget.")
         labels = int(self.store.value("SELECT labels FROM total"))
@@ -128,7 +128,7 @@ class Session:
     def change_link(self, name: str, void: bool = False) -> Annotator:
         """Give a person a new link, or none: the old one is void at once, and their answers stay.
 
-        The triples that somebody without a link has leased are offered to others.
+        The leases of a person without a link end.
         """
         person = self.annotator(name)
         if person.kind != "person":
@@ -242,7 +242,7 @@ class Session:
         """Return one label per triple that people judged, in the order in which they were first judged.
 
         The label is that of the majority; the owner's answer overrules all others. A triple whose answers balance has
-        none until somebody breaks the tie. Models of how often each person is right agree no more with experts
+        none until another answer breaks the tie. Models of how often each person is right agree no more with experts
         (`benchmarks/real/people.csv`).
         """
         rows = self.store.rows(
@@ -292,5 +292,5 @@ def open_session(session: str | Path | Session) -> Iterator[Session]:
     if isinstance(session, Session):
         yield session
         return
-    with closing(Session(session)) as opened:
-        yield opened
+    with closing(Session(session)) as session:
+        yield session

@@ -50,7 +50,7 @@ class Settings:
         How many of the triples, the last ones, are facts of the graph: wrong ones are looked for among them, and the
         score is the log-odds of being wrong.
     paused : bool
-        Whether nobody gets cards; answers are still stored.
+        Whether no cards are given out; answers are still stored.
     """
 
     method: str = option("pooled", "See: actc methods.")
@@ -151,7 +151,7 @@ class SessionInputs:
     facts : Triples, optional
         What candidates could contradict; the graph's triples if not given.
     answers : Annotations, optional
-        Earlier answers to candidates, by their rows: these are not asked again.
+        Earlier answers to candidates, by their rows: no new questions are about these.
     people : path, optional
         An earlier session, whose people may judge by the links that they have.
     """

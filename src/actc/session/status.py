@@ -191,18 +191,18 @@ def people(session: Session, annotators: Sequence[Annotator] | None = None) -> l
 
 
 # Counted by SQLite, which lets annotators' requests run meanwhile; a loop in Python would not.
-_STANDING = (
+_PRESENT = (
     "SELECT annotator, id, answer, seconds, at FROM judgement AS j WHERE answer != 'undo' "
     "AND NOT EXISTS (SELECT 1 FROM judgement AS u WHERE u.undoes = j.id)"
 )
 _WORK = f"""
-    WITH standing AS ({_STANDING}),
+    WITH present AS ({_PRESENT}),
     placed AS (
         SELECT *, coalesce(seconds < 1, 0) AS hasty,
             sum(coalesce(seconds >= 1, 1)) OVER (PARTITION BY annotator ORDER BY id) AS stretch,
             row_number() OVER (PARTITION BY annotator, seconds IS NULL ORDER BY seconds) AS place,
             count(seconds) OVER (PARTITION BY annotator) AS timed
-        FROM standing),
+        FROM present),
     haste AS (
         SELECT annotator, max(hasty) AS hasty FROM (
             SELECT annotator, sum(hasty) AS hasty FROM placed GROUP BY annotator, stretch) GROUP BY annotator)
@@ -216,13 +216,13 @@ _COMPARED = (
     "JOIN (SELECT triple, sum(weight) AS balance FROM vote GROUP BY triple) USING (triple) "
     "WHERE kind = 'person' AND balance != weight GROUP BY annotator"
 )
-# ``hasty``: the most answers in a row that took less than a second; nobody reads a card so fast for long.
+# ``hasty``: the most answers in a row that took less than a second; no one reads a card so fast for long.
 NO_WORK = {"hasty": 0, "judged": 0, "true": 0, "false": 0, "unsure": 0, "seconds": None, "last": None}
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """How often somebody agrees with other people.
+    """How often a person or a judge agrees with other people.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def cohen_kappa(both: int, first: int, second: int, together: int) -> float | No
 
 
 def own_answers(session: Session, annotator: Annotator, most: int) -> list[dict[str, Any]]:
-    """Return an annotator's standing answers on cards, newest first, each with the key to undo it."""
+    """Return an annotator's current answers on cards, newest first, each with the key to undo it."""
     rows = session.store.rows(
         "SELECT answer.triple, key, answer, note, head, relation, tail FROM answer "
         "JOIN judgement ON judgement = judgement.id JOIN task ON task.triple = answer.triple "
@@ -345,7 +345,7 @@ def show_review(session: Session, triple: int) -> dict[str, Any]:
 
 
 def _answers(session: Session, triple: int) -> dict[str, Any]:
-    """Return the standing answers of people, the oldest first, and the owner's answer, None where there is none."""
+    """Return the current answers of people, the oldest first, and the owner's answer, None where there is none."""
     rows = session.store.rows(
         "SELECT name, kind, answer, note FROM answer JOIN judgement ON judgement = judgement.id "
         "JOIN annotator ON answer.annotator = annotator.id WHERE answer.triple = ? ORDER BY judgement",

@@ -1,7 +1,7 @@
 """The one SQLite file of a session: a committed answer is on the disk, and the history is never overwritten.
 
 ``judgement`` is the history: rows are only ever added, and triggers refuse anything else. ``answer`` has each
-annotator's standing answer to a triple (the last one not taken back), written in the same transactions. ``plan``,
+annotator's current answer to a triple (the last one not taken back), written in the same transactions. ``plan``,
 ``task`` and ``lease`` coordinate annotators and processes; no answer depends on them. Triggers keep the counts that
 every exchange needs, so that an exchange costs the same after a hundred answers and after a hundred thousand.
 """
@@ -53,13 +53,13 @@ SCHEMA = f"""
         name TEXT NOT NULL UNIQUE,
         kind TEXT NOT NULL,                   -- person or owner
         created REAL NOT NULL,
-        answered INTEGER NOT NULL DEFAULT 0,  -- standing answers
+        answered INTEGER NOT NULL DEFAULT 0,  -- current answers
         link INTEGER NOT NULL DEFAULT 0       -- which link it is; below 0: void
     );
-    CREATE TABLE task (                  -- a triple that was given to somebody; never removed
+    CREATE TABLE task (                  -- a triple that was given out; never removed
         triple INTEGER PRIMARY KEY,      -- its row in the pool
         {PLANNED},
-        answered INTEGER NOT NULL DEFAULT 0,  -- standing answers
+        answered INTEGER NOT NULL DEFAULT 0,  -- current answers
         labelled INTEGER NOT NULL DEFAULT 0   -- those of them that are true or false
     );
     CREATE INDEX task_shared ON task (triple) WHERE wanted > 1 AND wanted > answered;
@@ -100,7 +100,7 @@ SCHEMA = f"""
     CREATE INDEX judgement_annotator ON judgement (annotator, id);
     CREATE INDEX judgement_triple ON judgement (triple);
     CREATE INDEX judgement_noted ON judgement (triple) WHERE note != '';
-    CREATE TABLE answer (                -- the standing answer of an annotator to a triple
+    CREATE TABLE answer (                -- the current answer of an annotator to a triple
         triple INTEGER NOT NULL,
         annotator INTEGER NOT NULL,
         label INTEGER,                   -- 1 true, 0 false, NULL unsure
@@ -116,7 +116,7 @@ SCHEMA = f"""
     );
     CREATE TABLE relations (one INTEGER PRIMARY KEY CHECK (one = 1), content TEXT NOT NULL);  -- all, of the last refit
 
-    CREATE TABLE judge (                 -- a machine, and how it is asked
+    CREATE TABLE judge (                 -- a machine, and the way to ask it
         id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, created REAL NOT NULL, way TEXT NOT NULL DEFAULT ''
     );
     CREATE TABLE reply (
@@ -143,7 +143,7 @@ SCHEMA = f"""
         kind TEXT NOT NULL, triple INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (kind, triple)
     );
 
-    CREATE VIEW vote AS                  -- a standing answer that is a label; the owner's outweighs all others
+    CREATE VIEW vote AS                  -- a current answer that is a label; the owner's outweighs all others
         SELECT answer.triple, answer.annotator, name, kind, judgement, at, label,
             (2 * label - 1) * CASE kind WHEN 'owner' THEN 1000000 ELSE 1 END AS weight
         FROM answer JOIN annotator ON annotator.id = answer.annotator JOIN judgement ON judgement.id = judgement
@@ -186,7 +186,7 @@ CHECKED = (
 """The tables whose pages are checked on opening; the others may be as large as a graph."""
 # Each finds rows in the small tables that no session ever wrote.
 FORGED = {
-    "somebody is neither a person nor the owner": "SELECT 1 FROM annotator WHERE kind NOT IN ('person', 'owner')",
+    "an annotator is neither a person nor the owner": "SELECT 1 FROM annotator WHERE kind NOT IN ('person', 'owner')",
     "a count is missing": "SELECT 1 WHERE (SELECT count(*) FROM total WHERE typeof(labels) = 'integer') != 1",
     "a setting has no time": "SELECT 1 FROM setting WHERE typeof(at) != 'real'",
 }
@@ -259,7 +259,7 @@ class Store:
             self._idle.pop().close()
 
     def __del__(self) -> None:
-        """Close them with the session that used them; from Python 3.13 on SQLite warns where nobody did."""
+        """Close them with the session that used them; from Python 3.13 on SQLite warns of open ones."""
         if hasattr(self, "_idle"):
             self.close()
 
@@ -279,7 +279,7 @@ class Store:
     def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do some work in a transaction, and return its result once that is on the disk.
 
-        Threads that wait share one transaction, and so one sync of the disk: whoever has the lock works for all of
+        Threads that wait share one transaction, and so one sync of the disk: the one with the lock works for all of
         them. Work that fails is rolled back alone.
         """
         mine: Future[T] = Future()
@@ -308,7 +308,7 @@ class Store:
                         results.append(None)
                         connection.execute("ROLLBACK TO one")
                     connection.execute("RELEASE one")
-        except Exception as error:  # the commit itself failed: nobody's work is on the disk
+        except Exception as error:  # the commit itself failed: no work of the batch is on the disk
             errors, results = dict.fromkeys(range(len(batch)), error), [None] * len(batch)
         for place, (_, future) in enumerate(batch):
             if place in errors:

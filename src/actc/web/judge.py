@@ -182,7 +182,7 @@ def get_guidelines(pages: Open, judge: Who) -> dict[str, str]:
 
 @judging.get("/answers")
 def get_answers(pages: Open, judge: Who, most: Annotated[int, Query(ge=1, le=500)] = 100) -> list[dict[str, Any]]:
-    """Return the annotator's own standing answers, newest first, so that they can change their mind."""
+    """Return the annotator's own current answers, newest first, so that they can change their mind."""
     return own_answers(pages.session, judge, most)
 
 

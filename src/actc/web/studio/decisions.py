@@ -246,7 +246,7 @@ def name_version(path: Path) -> str | None:
 
 
 def own_answers_of(session: Session) -> dict[tuple[str, str, str], str]:
-    """Return the owner's standing answers to facts of a session."""
+    """Return the owner's current answers to facts of a session."""
     rows = session.store.rows(
         "SELECT head, relation, tail, label FROM answer JOIN task ON task.triple = answer.triple "
         "JOIN annotator ON annotator.id = answer.annotator WHERE annotator.name = ?",
