@@ -39,7 +39,7 @@ def judge_cards(client, who, true):
     cards = client.post("/api/exchange", json={"judgements": [], "cards": 3}).json()["cards"]
     answers = [
         {
-            "answer": "true" if tuple(card[part]["id"] for part in ("head", "relation", "tail")) in true else "false",
+            "said": "true" if tuple(card[part]["id"] for part in ("head", "relation", "tail")) in true else "false",
             "triple": card["triple"],
             "key": f"{who}-{card['triple']}",
         }

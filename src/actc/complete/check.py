@@ -354,7 +354,7 @@ def describe_for_page(report: dict[str, Any], checked: CheckedFacts, call: Calla
     if call is not str:
         reasons = checked.reasons(call, MOST_SHOWN)
     facts = [{**one, "reasons": text} for one, text in zip(report["most_doubtful"], reasons, strict=True)]
-    return {"removed": report["removed"], "said": describe_wrong(report), "facts": facts}
+    return {"removed": report["removed"], "sentences": describe_wrong(report), "facts": facts}
 
 
 def to_table(report: dict[str, Any]) -> str:

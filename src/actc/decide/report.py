@@ -263,8 +263,8 @@ class PageContext:
     # why a triple may be true or false, of those that are shown; empty where nobody looked
     reasons: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     accepted: tuple[tuple[str, str, str], ...] = ()  # accepted triples to show with their reasons
-    # how many facts are ``added``, how many wrong ones ``removed``, what is ``said`` of these, and the most doubtful
-    # ``facts``, where wrong facts were looked for too
+    # where wrong facts were looked for too: how many facts are ``added`` and ``removed``, ``sentences`` about these,
+    # and the most doubtful ``facts``
     wrong: Mapping[str, Any] | None = None
 
 

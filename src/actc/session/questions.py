@@ -88,6 +88,8 @@ OTHER_LANGUAGES = {
 TOKENS = WORDS | {word: answer for answer, words in OTHER_LANGUAGES.items() for word in words.split()}
 LEAST_MASS = 0.01
 """A model that gives all answers together a smaller probability than this was about to write something else."""
+ANSWER_FIELDS = ("answer", "said", "verdict", "label")
+"""Where an object may have its answer."""
 AROUND = " \t\r\n\"'`.,:;!*_()[]{}\u2581\u0120\u010a"
 """What stands around a word in a token: spaces, as tokenisers write them, and marks."""
 
@@ -220,7 +222,8 @@ def read_tokens(choice: Any) -> Reply:
 
 def _read_object(content: dict[str, Any]) -> Reply:
     content = {str(name).strip().lower(): value for name, value in content.items()}
-    p, value = content.get("probability"), content.get("answer")
+    p = content.get("probability")
+    value = next((content[name] for name in ANSWER_FIELDS if content.get(name) is not None), None)
     fits = isinstance(p, int | float) and not isinstance(p, bool) and 0 <= p <= 1
     probability = float(p) if fits and p is not None else None  # anything else is left out; the answer stays
     if value is None and probability is not None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from actc.errors import OptionError
 from actc.session import Annotator, Judgement, Session
@@ -118,7 +118,7 @@ Open = Annotated[Pages, Depends(pages_of)]
 class JudgementBody(Strict):
     """One judgement, or the undoing of one."""
 
-    answer: Literal["true", "false", "unsure", "undo"]
+    answer: Literal["true", "false", "unsure", "undo"] = Field(validation_alias=AliasChoices("answer", "said"))
     triple: int | None = Field(None, ge=0, le=LARGEST)
     key: Key
     seconds: float | None = Field(None, ge=0, le=1e6, allow_inf_nan=False)

@@ -210,7 +210,7 @@ def start_guided(folder: Path) -> None:
     rows = [f"a{i}\tr\tb{i}\t0.{i}\n" for i in range(1, 9)]
     names = {f"a{i}": {"name": f"a{i}", "description": "word " * 900} for i in range(1, 9)}
     reasons = [("[[it]] is known", "against: two others are likelier")] * len(rows)
-    start_on(folder, rows, names, Settings(title="My facts", guidelines=GUIDELINES + "\n\nmore" * 60), reasons=reasons)
+    start_on(folder, rows, names, Settings(title="My facts", guidelines=GUIDELINES + "\n\nmore" * 60), evidence=reasons)
 
 
 def start_odd(folder: Path) -> None:

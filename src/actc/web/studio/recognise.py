@@ -120,7 +120,7 @@ def _state(project: Project) -> list[Any]:
 
 
 def recognise(project: Project) -> dict[str, Any]:
-    """Find out what the files of a project are; what one cannot be read for is said, and the others are looked at."""
+    """Find out what each file of a project is, or why it cannot be read."""
     found: dict[str, Any] = {"problem": None, "card": None, "columns": [], "sentences": []}
     triples, source = None, None
     for role, describe in DESCRIBED.items():
