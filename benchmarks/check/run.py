@@ -92,13 +92,13 @@ def ask(args: argparse.Namespace, doubtful: Candidates, labels: np.ndarray, seed
     """Ask so many questions; return how the rest is ranked before and after, what is taken out, and what is told."""
     facts, rows, target = doubtful.triples, np.arange(len(labels)), TargetPrecision(args.precision)
     case = ask_about(facts, lambda triples, asked: ~labels[asked], rows, args.answers, target, seed)
-    asked = case.answers_in(facts).rows
+    asked = case.answers.rows
     rest = np.setdiff1d(rows, asked)
     before, after = (
         average_precision(labels[rest[np.argsort(-probability_wrong(doubtful, told)[rest], kind="stable")]])
         for told in (None, case)
     )
-    decided = case.decide(facts)
+    decided = case.decisions
     out, share = decided.accepted, case.estimates.overall["true_share"]
     by_method = out & (decided.by == "method")
     return {

@@ -54,8 +54,8 @@ def run(name: str, doubtful: Candidates, answers: Answers, budget: int, repeat: 
     wrong[judged.rows] = ~judged.labels
     rows = np.sort(judged.rows)
     case = ask_about(facts, lambda triples, asked: ~wrong[asked], rows, budget, TargetPrecision(0.9), repeat)
-    asked = case.answers_in(facts).rows
-    rest, decisions = np.setdiff1d(rows, asked), case.decide(facts)
+    asked = case.answers.rows
+    rest, decisions = np.setdiff1d(rows, asked), case.decisions
     counts = np.bincount(facts.relations[rows], minlength=len(facts.relation_names))
     rates = np.bincount(facts.relations[rows], wrong[rows], len(counts)) / np.maximum(counts, 1)
     unjudged = decisions.accepted & (decisions.by == "method")

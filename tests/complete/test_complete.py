@@ -356,7 +356,7 @@ def test_an_oracle_that_knows_no_candidate_is_refused(folder, tmp_path):
 def test_what_a_person_says_stands():
     pool, labels = make_pool(400, seed=3)
     case = ask_oracle(pool, lambda triples, rows: ~labels[rows], np.arange(len(pool)), budget=40)
-    done, judged = case.decisions, case.answers_in(pool)
+    done, judged = case.decisions, case.answers
     assert np.array_equal(done.accepted[judged.rows], judged.labels)
     assert set(done.probability[judged.rows]) <= {0.0, 1.0}
     assert set(done.by[judged.rows]) == {"oracle"}

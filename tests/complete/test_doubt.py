@@ -117,7 +117,7 @@ def ask(doubtful, wrong, budget, **options):
 def test_answers_about_facts_find_wrong_ones_and_never_spoil_the_order(found):
     _, doubtful, wrong = found
     case = ask(doubtful, wrong, 40)
-    assert wrong[case.decide(doubtful.triples).accepted].mean() > 0.8
+    assert wrong[case.decisions.accepted].mean() > 0.8
     rest = np.setdiff1d(np.arange(len(wrong)), case.annotations.rows)
     before, after = (probability_wrong(doubtful, told)[rest] for told in (None, case))
     places = [np.argsort(np.argsort(-told))[wrong[rest]].mean() for told in (before, after)]
@@ -134,7 +134,7 @@ def test_a_relation_that_is_often_wrong_is_learnt_from_answers_though_the_graph_
     rest = ~np.isin(np.arange(len(wrong)), case.annotations.rows)
     assert p[rest & speaks].mean() > 0.3
     assert p[rest & ~speaks].mean() < 0.1
-    assert not (case.decide(doubtful.triples).by[rest & case.decide(doubtful.triples).accepted] == "method").any()
+    assert not (case.decisions.by[rest & case.decisions.accepted] == "method").any()
 
 
 def test_the_share_of_wrong_facts_is_within_the_interval_that_answers_give(found):

@@ -224,7 +224,8 @@ class CheckedFacts:
         facts, count = doubtful.triples, len(doubtful.triples)
         removed, by = np.zeros(count, dtype=np.bool_), np.full(count, "", dtype=object)
         if case is not None:
-            decided = case.decide(facts)
+            case = replace(case, candidates=facts, fitted=case.fit)
+            decided = case.decisions
             removed, by = decided.accepted & ~restored(folder).contains(facts), decided.by
         return cls(doubtful, case, probability_wrong(doubtful, case), removed, by)
 
@@ -267,7 +268,7 @@ def write_check_decisions(path: Path, checked: CheckedFacts) -> Path:
     columns: dict[str, Any] = {**facts.columns(), "score": facts.scores, "removed": checked.removed}
     columns |= {"probability": checked.wrong, "by": checked.by}
     if case is not None:
-        columns["guaranteed"] = replace(case, candidates=facts).guaranteed_precisions()
+        columns["guaranteed"] = case.guaranteed_precisions()
     assert checked.doubtful.reasons is not None
     columns["reasons"] = checked.doubtful.reasons.column(checked.order[:MAX_REASONS], len(facts))
     path.parent.mkdir(exist_ok=True)
@@ -294,7 +295,7 @@ def restored(folder: Path) -> Triples:
 def summarise_check(checked: CheckedFacts, whole: Graph, reasons: Sequence[str]) -> dict[str, Any]:
     """Return the report as plain values; ``reasons`` are those of the list."""
     case, removed, order = checked.case, checked.removed, checked.order[:MOST_SHOWN]
-    judged = None if case is None else case.answers_in(checked.facts)
+    judged = None if case is None else case.answers
     shown = zip(order.tolist(), reasons[:MOST_SHOWN], strict=True)
     return {
         "actc_version": __version__,

@@ -122,12 +122,13 @@ def doubt_facts(graph: Graph, seed: int = 0, stage: Stage = no_stage) -> Candida
 def probability_wrong(facts: Candidates, case: Case | None = None) -> FloatArray:
     """Return P(wrong) of each fact: before any answer, or by all that the answers of a case taught, shape (n,).
 
-    It puts the list in order, by relations and by the pieces of evidence. The case decides what is removed.
+    It puts the list in order, by relations and by the pieces of evidence. The case, of these facts, decides what is
+    removed.
     """
     if case is None or not len(case.annotations):
         return sigmoid(facts.triples.scores)
     pool = facts.triples.with_pieces(**facts.pieces)
-    answers = case.answers_in(facts.triples)
+    answers = case.answers
     found = Pooled(reads="evidence").fit(pool, answers).probabilities(pool)
     found[answers.rows] = answers.labels
     return found

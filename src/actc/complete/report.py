@@ -236,7 +236,7 @@ def summarise(
     called : Answers
         Facts that were called true though nobody proposed them.
     """
-    candidates, judged, rows = case.candidates, case.answers_in(case.candidates), new_facts(case, graph)
+    candidates, judged, rows = case.candidates, case.answers, new_facts(case, graph)
     accepted, by = candidates.take(rows), np.append(case.decisions.by[rows], _called_by(called))
     tables = {"known": graph, "candidates": candidates, "judged": candidates.take(judged.rows), "accepted": accepted}
     counts = {name: _count_relations(triples) for name, triples in tables.items()}
@@ -273,7 +273,7 @@ def _count_relations(triples: Triples) -> Counter[str]:
 
 def _examples(case: Case, reasons: Reasons) -> list[dict[str, Any]]:
     """Return the surest of the accepted facts, and what was judged, each with its reasons."""
-    decided, judged = case.decisions, case.answers_in(case.candidates).first(MOST_EXAMPLES)
+    decided, judged = case.decisions, case.answers.first(MOST_EXAMPLES)
     sure = np.flatnonzero(decided.accepted & (decided.by == "method"))
     sure = sure[np.argsort(-case.candidates.scores[sure], kind="stable")][:MOST_EXAMPLES]
     rows = np.concatenate([sure, judged.rows])

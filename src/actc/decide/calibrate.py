@@ -185,7 +185,7 @@ def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: 
 
 def describe_calibration(case: Case, sources: Sources) -> Calibration:
     """Return all that thresholds.json has about a case; ``sources`` are what a report can go back to."""
-    alone, accepted = case.alone, (case.decisions if case.candidates is case.pool else case.decide(case.pool)).accepted
+    alone, accepted = case.alone, np.append(case.decisions.accepted, False)[case.places]
     squash, judged = case.fit.squash, alone.by != "method"
     if case.judge_adjusted is not None:  # answers of judges count, whether they changed the decision or not
         judged[case.judged_rows(case.candidates)[0]] = True
@@ -201,7 +201,7 @@ def describe_calibration(case: Case, sources: Sources) -> Calibration:
         case.guaranteed,
         Answers(case.candidates.plain().take(judged), alone.accepted[judged], p[judged], who=alone.by[judged]),
         case.holdout,
-        case.rules,
+        case.conflicts.constraints if len(case.constraints) else case.constraints,
         case.accepted_precision,
         None if case.guaranteed is None or case.guaranteed.passed else case.needed_answers(),
     )

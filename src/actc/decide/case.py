@@ -105,11 +105,15 @@ class Case:
         if base is None:
             earlier = self.annotations.take(self.annotations.round < plan.number)
             base = replace(self, annotations=earlier, target=None, fitted=None, given_thresholds=None, open_round=None)
-        ranking, places = base.ranking, np.full(len(self.pool), -1)
-        inside = np.flatnonzero(ranking.pool_rows >= 0)
-        places[ranking.pool_rows[inside]] = inside
-        drawn = places[mine.rows]
+        ranking, where = base.ranking, np.full(len(self.candidates), -1)
+        where[ranking.rows] = np.arange(len(ranking.rows))
+        drawn = np.where(self.places[mine.rows] >= 0, where[self.places[mine.rows]], -1)
         return SampledRound(plan, base, ranking, ranking.size_of(plan.size), drawn[drawn >= 0], mine.labels[drawn >= 0])
+
+    @cached_property
+    def places(self) -> IntArray:
+        """The row of each triple of the pool among the candidates, -1 where it is none of them."""
+        return np.arange(len(self.pool)) if self.candidates is self.pool else self.candidates.rows_of(self.pool)
 
     @cached_property
     def ranking(self) -> Ranking:
@@ -117,10 +121,11 @@ class Case:
 
         Constraints change nothing here: they only take out of what is accepted later.
         """
-        p = self.rank_probabilities(self.candidates)
-        same = self.candidates is self.pool
-        pool_rows = np.arange(len(self.pool)) if same else self.pool.rows_of(self.candidates)
-        rows = np.flatnonzero((pool_rows < 0) | ~np.isin(pool_rows, self.annotations.rows))
+        p, pool_rows = self.rank_probabilities(self.candidates), np.full(len(self.candidates), -1)
+        pool_rows[self.places[self.places >= 0]] = np.flatnonzero(self.places >= 0)
+        free = np.ones(len(p), dtype=np.bool_)
+        free[self.places[self.annotations.rows]] = False
+        rows = np.flatnonzero(free)
         rows = rows[np.argsort(-p[rows], kind="stable")]
         return Ranking(rows, p[rows], pool_rows[rows])
 
@@ -279,35 +284,30 @@ class Case:
         return replace(self, judged=Answers(), fitted=self.fit)
 
     def judged_rows(self, triples: ScoredTriples) -> tuple[IntArray, IntArray]:
-        """Return the rows of triples with answers of judges, among these triples and in the pool."""
+        """Return the rows with answers of judges, among the candidates (or in the pool, if that is given) and in it."""
         assert self.judge_adjusted is not None
         judged = np.flatnonzero(self.judge_adjusted.answered_by_judges)
-        rows = judged if triples is self.pool else triples.rows_of(self.pool.take(judged))
+        rows = judged if triples is self.pool else self.places[judged]
         return rows[rows >= 0], judged[rows >= 0]
 
     # Decisions
 
-    def answers_in(self, triples: ScoredTriples) -> Annotations:
-        """Return the answers about some triples, with their rows."""
-        if triples is self.pool:
-            return self.annotations
-        rows = triples.rows_of(self.pool.take(self.annotations.rows))
+    @cached_property
+    def answers(self) -> Annotations:
+        """People's answers about the candidates, with their rows among these."""
+        rows = self.places[self.annotations.rows]
         answers = replace(self.annotations.take(rows >= 0), rows=rows[rows >= 0])
         if not len(self.other_answers):
             return answers
-        more = self.other_answers.take(~self.pool.contains(self.other_answers.triples)).on(triples)
+        more = self.other_answers.take(~self.pool.contains(self.other_answers.triples)).on(self.candidates)
         return answers.plus(more.without_inclusion_probability())
 
-    def labels_in(self, triples: ScoredTriples) -> IntArray:
-        """Return the answer about each triple: 1 true, 0 false, -1 none; shape (N,)."""
-        answers, labels = self.answers_in(triples), np.full(len(triples), -1)
-        labels[answers.rows] = answers.labels
-        return labels
-
     @cached_property
-    def decisions(self) -> Decisions:
-        """The decisions on the candidates."""
-        return self.decide(self.candidates)
+    def labels(self) -> IntArray:
+        """The answer about each candidate: 1 true, 0 false, -1 none; shape (N,)."""
+        labels = np.full(len(self.candidates), -1)
+        labels[self.answers.rows] = self.answers.labels
+        return labels
 
     def decision_columns(self) -> dict[str, Any]:
         """Return the decisions on every candidate, and under which guarantees each would be accepted.
@@ -322,47 +322,48 @@ class Case:
         columns["guaranteed"] = self.guaranteed_precisions()
         return columns if self.target is None else {**columns, "without_guarantee": self.plain.decisions.accepted}
 
-    def decide(self, triples: ScoredTriples) -> Decisions:
-        """Decide on any triples; of those that cannot be true together at most one, the most probable, is accepted."""
-        is_all = triples is self.candidates
-        alone = self.alone if is_all else self.decide_alone(triples)
+    @cached_property
+    def decisions(self) -> Decisions:
+        """The decisions on the candidates; of those that cannot be true together, the most probable is accepted."""
+        alone, p = self.alone, self.alone.probability
         if not len(self.constraints):
             return alone
         # A method without probabilities has the score alone: then all are equally probable, and the best score enters.
-        labels, p, bars = self.labels_in(triples), np.full(len(triples), 0.5), np.zeros(len(triples))
-        if alone.probability is not None:
-            p, bars = alone.probability, np.minimum(self._bars(triples), 0.5)
-        conflicts = self.conflicts if is_all else match_conflicts(self.constraints, triples, self.facts)
-        conflicts = replace(conflicts, constraints=self.rules)
-        resolution = resolve_conflicts(conflicts, triples, p, alone.accepted, labels, bars)
+        bars = np.zeros(len(self.candidates)) if p is None else np.minimum(self._bars(self.candidates), 0.5)
+        resolution = resolve_conflicts(
+            self.conflicts, self.candidates, _or_even(p, len(bars)), alone.accepted, self.labels, bars
+        )
         by = np.where(alone.accepted & ~resolution.accepted, CONSTRAINT, alone.by).astype(object)
-        probability = alone.probability
-        if probability is not None:
-            probability = np.where(resolution.contested & (labels < 0), resolution.probability, probability)
-        return Decisions(triples, resolution.accepted, probability, by, alone.p_unjudged, resolution)
+        coupled = None if p is None else np.where(resolution.contested & (self.labels < 0), resolution.probability, p)
+        return Decisions(self.candidates, resolution.accepted, coupled, by, alone.p_unjudged, resolution)
 
     @cached_property
     def alone(self) -> Decisions:
-        """The decisions on each candidate by itself, without constraints."""
-        return self.decide_alone(self.candidates)
-
-    def decide_alone(self, triples: ScoredTriples) -> Decisions:
-        """Decide on each triple by itself: by a person's answer, then judges, then the method."""
-        unjudged, answers = self._decide_unjudged(triples), self.answers_in(triples)
+        """The decisions on each candidate by itself, without constraints: by people, then judges, then the method."""
+        unjudged, answers = self._unjudged, self.answers
         accepted, by, probability = unjudged.accepted.copy(), unjudged.by.copy(), unjudged.probability
         accepted[answers.rows] = answers.labels
         by[answers.rows] = np.where(answers.who == ORACLE, ORACLE, "person")
         if probability is not None:
             probability = probability.copy()
             probability[answers.rows] = answers.labels
-        return Decisions(triples, accepted, probability, by, unjudged.probability)
+        return replace(unjudged, accepted=accepted, probability=probability, by=by)
 
-    def _decide_unjudged(self, triples: ScoredTriples) -> Decisions:
-        """Decide on each triple as if no person had judged it: by judges, then the method."""
-        if self.guarantee is not None:
-            return self._decide_by_list(triples, self.guarantee)
-        probability, by = self.probabilities(triples), np.full(len(triples), "method", dtype=object)
-        given = self.given_thresholds
+    @cached_property
+    def _unjudged(self) -> Decisions:
+        """The decisions as if no person had judged: by the list that passed, or by judges, then the method."""
+        triples, given, guarantee = self.candidates, self.given_thresholds, self.guarantee
+        by = np.full(len(triples), "method", dtype=object)
+        if guarantee is not None:
+            base, accepted = self.base, np.zeros(len(triples), dtype=np.bool_)
+            accepted[guarantee.rows] = True
+            if base.judge_adjusted is not None:
+                rows, _ = base.judged_rows(triples)
+                alone = base.without_judges().rank_probabilities(triples)[rows] >= guarantee.min_probability
+                by[rows[accepted[rows] != alone]] = "judges"
+            probability = base._unjudged.probability
+            return Decisions(triples, accepted, probability, by, probability)
+        probability = self.probabilities(triples)
         accepted = self.fit.accepts(triples) if given is None else given.decide(triples)
         if self.judge_adjusted is not None:
             assert probability is not None
@@ -373,40 +374,18 @@ class Case:
             accepted[rows] = true
         return Decisions(triples, accepted, probability, by, probability)
 
-    def _decide_by_list(self, triples: ScoredTriples, guarantee: Guarantee) -> Decisions:
-        """Accept the list that passed, by the P(true) that made it; nothing where none did."""
-        base, least = self.base, guarantee.min_probability
-        p, by = base.rank_probabilities(triples), np.full(len(triples), "method", dtype=object)
-        accepted = p >= least
-        if triples is self.candidates:
-            accepted = np.zeros(len(triples), dtype=np.bool_)
-            accepted[guarantee.rows] = True
-        if base.judge_adjusted is not None:
-            rows, _ = base.judged_rows(triples)
-            alone = base.without_judges().rank_probabilities(triples.take(rows)) >= least
-            by[rows[accepted[rows] != alone]] = "judges"
-        probability = base._decide_unjudged(triples).probability
-        return Decisions(triples, accepted, probability, by, probability)
-
     @cached_property
     def conflicts(self) -> Conflicts:
-        """Where candidates compete with each other or contradict facts."""
-        return match_conflicts(self.constraints, self.candidates, self.facts)
-
-    @cached_property
-    def rules(self) -> Constraints:
-        """The constraints that are used, each with what a contradiction with a fact counts, by the candidates."""
-        if not len(self.constraints):
-            return self.constraints
-        p = self.alone.probability
-        return weigh_facts(self.conflicts, self.candidates, np.full(len(self.candidates), 0.5) if p is None else p)
+        """Where candidates compete or contradict facts; its constraints are those in use, weighed by the candidates."""
+        conflicts = match_conflicts(self.constraints, self.candidates, self.facts)
+        return weigh_facts(conflicts, self.candidates, _or_even(self.alone.probability, len(self.candidates)))
 
     @property
     def violated_by_people(self) -> int:
         """In how many groups people called more than one true, though a constraint allows one."""
         if not len(self.constraints):
             return 0
-        counts = self.conflicts.count(self.labels_in(self.candidates) == 1)
+        counts = self.conflicts.count(self.labels == 1)
         return int(((counts > 0) & (counts + self.conflicts.facts > 1)).sum())
 
     # Estimates
@@ -423,7 +402,7 @@ class Case:
         decided, candidates, given = self.decisions, self.candidates, self.annotations
         if decided.p_unjudged is None or decided.probability is None:
             return None
-        answers, judged = self.answers_in(candidates), self.labels_in(candidates)
+        answers, judged = self.answers, self.labels
         p = np.where(judged < 0, decided.probability, decided.p_unjudged)
         drawn, of_list = given.has_inclusion_probability, given.selection == LIST
         # Without a draw no answer corrects anything, and nothing has to be fitted again.
@@ -481,3 +460,8 @@ class Case:
             accepted = plain.p[plain.accepted & (plain.judged < 0)]
         expected = float(accepted.mean()) if len(accepted) else 0.5
         return float(np.mean(self.holdout)) - expected, float(np.std(self.holdout))
+
+
+def _or_even(p: FloatArray | None, count: int) -> FloatArray:
+    """Return probabilities, one half each where a method has none."""
+    return np.full(count, 0.5) if p is None else p

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from actc.data.constraints import Constraint, Constraints, lower_share
+from actc.data.numeric import find_shift, logit, sigmoid
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples, Vocabulary, as_vocabulary
 from actc.decide.classes import class_members, relation_mask, superclasses
 
@@ -25,7 +26,7 @@ NONE, FACT = -1, -2
 EDGE = 2.0**-20  # no probability counts as nearer to 0 or 1
 COMPANIONS = {"functional": 2, "inverse-functional": 2, "asymmetric": 2, "irreflexive": 1, "domain": 1, "range": 1}
 """Facts of one exception in the graph; constraints of other kinds keep their factor."""
-DIGITS, STEPS = 6, 60
+DIGITS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,8 +325,8 @@ def _first_in_group(conflicts: Conflicts, triples: ScoredTriples, p: FloatArray,
     return first
 
 
-def weigh_facts(conflicts: Conflicts, triples: Triples, p: FloatArray) -> Constraints:
-    """Return the constraints of conflicts, the soft ones with the factor that a contradiction with a fact counts.
+def weigh_facts(conflicts: Conflicts, triples: Triples, p: FloatArray) -> Conflicts:
+    """Return conflicts whose soft constraints have the factor that a contradiction with a fact counts.
 
     No answer is needed. Of the true candidates of a relation as many should contradict a fact as
     facts do in the graph: twice the share of exceptions, for each has a companion. Where more do, the others are wrong;
@@ -348,15 +349,9 @@ def weigh_facts(conflicts: Conflicts, triples: Triples, p: FloatArray) -> Constr
             return one
         true = float(p[relation_mask(triples, [one.relation])].sum())
         expected = COMPANIONS[one.kind] * (1 - lower_share(one.cases, one.share)) * true
-        opposed = np.clip(p[conflicts.rows[mine]], EDGE, 1 - EDGE)
-        if float(opposed.sum()) <= expected:
-            return replace(one, against=1.0)
-        odds, low, high = opposed / (1 - opposed), -40.0, 0.0
-        for _ in range(STEPS):
-            middle = (low + high) / 2
-            lowered = np.exp(middle) * odds
-            low, high = (low, middle) if float((lowered / (1 + lowered)).sum()) > expected else (middle, high)
-        return replace(one, against=float(f"{np.exp(high):.{DIGITS}g}"))
+        log_odds = logit(np.clip(p[conflicts.rows[mine]], EDGE, 1 - EDGE))
+        shift = find_shift(log_odds, expected / len(log_odds)) if float(sigmoid(log_odds).sum()) > expected else 0.0
+        return replace(one, against=float(f"{np.exp(shift):.{DIGITS}g}"))
 
     each = tuple(weigh(rule, one) for rule, one in enumerate(conflicts.constraints.each))
-    return Constraints(each, conflicts.constraints.notes)
+    return replace(conflicts, constraints=replace(conflicts.constraints, each=each))

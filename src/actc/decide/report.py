@@ -188,7 +188,7 @@ def describe_guarantee(guarantee: dict[str, Any], goal: Goal = MISSING_FACTS) ->
 def _relation_lines(case: Case) -> list[RelationLine]:
     target, size, estimates = case.candidates, len(case.candidates.relation_names), case.estimates
     assert estimates is not None
-    given = case.answers_in(target)
+    given = case.answers
     judged = target.relations[given.rows]
     accepted, answers, trues = (
         np.bincount(relations, minlength=size).tolist()
@@ -227,7 +227,7 @@ def draw_scores(case: Case, line: RelationLine) -> dict[str, Any]:
     ``bars`` are (left, right, height, accepted), ``low`` and ``high`` the scores at 0 and 1, ``threshold`` a place or
     None where it is outside, ``interval`` the places between which it may lie, ``answers`` (place, label).
     """
-    pool, annotations = case.candidates, case.answers_in(case.candidates)
+    pool, annotations = case.candidates, case.answers
     low, high = map(float, np.quantile(pool.scores, [0.002, 0.998]))
     low, high = (low, high) if high > low else (low - 1, high + 1)
     places = np.clip((pool.scores - low) / (high - low), 0, 1)

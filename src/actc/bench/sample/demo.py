@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -158,7 +158,8 @@ def run_demo(
     rows = run_experiment([cell], list(COMPARED), BUDGETS, repeats=repeats, seed=seed, jobs=jobs, progress=progress)
     case = judge_sample(sample, seed)
     levels = {"no calibration": _without_calibration(sample), "every label of the pool": _with_every_label(cell)}
-    demo = Demo(sample, rows, levels, case, case.decide(sample.test), *complete_families(out, seed), out)
+    decisions = replace(case, candidates=sample.test, fitted=case.fit).decisions
+    demo = Demo(sample, rows, levels, case, decisions, *complete_families(out, seed), out)
     write_demo(demo)
     return demo
 
