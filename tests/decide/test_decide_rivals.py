@@ -115,18 +115,10 @@ def test_duckdb_decides_as_in_memory(files, seed):
     check(files(*world, constraints), world, constraints, "duckdb")
 
 
-def test_a_hard_symmetric_relation_is_the_same_too(files):
-    world = make_world(9, count=6000, entities=40)
-    constraints = Constraints(
-        (Constraint("symmetric", "wed", use="hard"), Constraint("inverse", "born", "lives", "hard"))
-    )
-    check(files(*world, constraints), world, constraints, "duckdb")
-
-
 @pytest.mark.long
 @pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_spark_decides_as_in_memory(spark, files):
     world = make_world(1)
-    constraints = Constraints((*EACH, Constraint("symmetric", "lives", use="hard")))
+    constraints = Constraints(EACH)
     check(files(*world, constraints), world, constraints, "spark")

@@ -27,8 +27,6 @@ KINDS = {
     "inverse-functional": "a tail has at most one head of the relation",
     "asymmetric": "the relation does not hold both ways",
     "irreflexive": "nothing stands in the relation to itself",
-    "symmetric": "the relation holds both ways",
-    "inverse": "the relation holds where the other holds the other way round",
     "domain": "a head of the relation is of the class",
     "range": "a tail of the relation is of the class",
     "disjoint": "nothing is of both classes",
@@ -124,7 +122,7 @@ class Constraints:
     def relations(self) -> list[str]:
         """The relations that they speak of: triples of any other are decided by themselves."""
         plain = [one.relation for one in self.each if one.kind != "disjoint"]
-        return sorted({*plain, *(one.other for one in self.of("not-both", "inverse"))})
+        return sorted({*plain, *(one.other for one in self.of("not-both"))})
 
     def warn_of_unknown(self, known: Iterable[str], where: str) -> None:
         """Print, through the logger ``actc``, which relations of hard constraints are none of those that are known."""

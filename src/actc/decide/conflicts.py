@@ -19,10 +19,10 @@ import numpy as np
 
 from actc.data.constraints import Constraint, Constraints, lower_share
 from actc.data.numeric import find_shift, logit, sigmoid
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples, Vocabulary, as_vocabulary
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples, Vocabulary
 from actc.decide.classes import class_members, relation_mask, superclasses
 
-NONE, FACT = -1, -2
+NONE = -1
 EDGE = 2.0**-20  # no probability counts as nearer to 0 or 1
 COMPANIONS = {"functional": 2, "inverse-functional": 2, "asymmetric": 2, "irreflexive": 1, "domain": 1, "range": 1}
 """Facts of one exception in the graph; constraints of other kinds keep their factor."""
@@ -43,9 +43,6 @@ class Conflicts:
     # (G,) one of them, as a row of the facts; -1 where there is none, or where the constraint alone forbids
     witness: IntArray
     is_fact: BoolArray  # (N,) which of the triples are facts themselves
-    # (3, K) rows of the triples that a hard constraint accepts only with another triple; the row of that triple, -2
-    # where it is a fact and -1 where it is neither; and the constraint
-    mirrors: IntArray
 
     @property
     def hard(self) -> BoolArray:
@@ -98,21 +95,7 @@ def match_conflicts(constraints: Constraints, triples: Triples, facts: Triples |
         start += int(contested.sum())
     rows, groups, rules, n_facts, witness = map(np.concatenate, columns)
     order = np.lexsort((rows, groups))
-    mirrors = np.concatenate([np.zeros((3, 0), dtype=np.int64), *_match_mirrors(used, candidates, known)], axis=1)
-    is_fact = known.contains(candidates)
-    return Conflicts(used, rows[order], groups[order], rules[order], n_facts, witness, is_fact, mirrors)
-
-
-def _match_mirrors(used: Constraints, candidates: Triples, known: Triples) -> Iterator[IntArray]:
-    """Yield the mirrors of the triples of each hard symmetric or inverse relation."""
-    for rule, one in enumerate(used.each):
-        if one.kind in ("symmetric", "inverse") and one.use == "hard":
-            rows = np.flatnonzero(relation_mask(candidates, [one.relation]))
-            code = as_vocabulary(candidates.relation_names).codes([one.other or one.relation])[0]
-            mine = candidates.take(rows)
-            turned = replace(mine, heads=mine.tails, tails=mine.heads, relations=np.full(len(rows), code))
-            mirrors = np.where(known.contains(turned), FACT, candidates.rows_of(turned))
-            yield np.stack([rows, mirrors, np.full(len(rows), rule)])
+    return Conflicts(used, rows[order], groups[order], rules[order], n_facts, witness, known.contains(candidates))
 
 
 def _pair_keys(triples: Triples) -> IntArray:
@@ -303,15 +286,7 @@ def resolve_conflicts(
     other = np.where((conflicts.facts[group] == 0) & (certain[group] == NONE), other, certain[group])
     rule[loser], fact[loser] = rules[at], conflicts.witness[group]
     rival[loser] = np.where(fact[loser] == NONE, other, NONE)
-
-    rows, mirrors, rules = conflicts.mirrors
-    while True:  # what a hard constraint accepts only with its mirror
-        there = (mirrors == FACT) | ((mirrors >= 0) & accepted[np.maximum(mirrors, 0)])
-        out = np.flatnonzero(~there & accepted[rows] & ~final[rows])
-        if not len(out):
-            return Resolution(accepted, probability, contested, conflicts.constraints, rule, rival, fact)
-        accepted[rows[out]] = False
-        rule[rows[out]], rival[rows[out]] = rules[out], mirrors[out]
+    return Resolution(accepted, probability, contested, conflicts.constraints, rule, rival, fact)
 
 
 def _first_in_group(conflicts: Conflicts, triples: ScoredTriples, p: FloatArray, possible: BoolArray) -> BoolArray:

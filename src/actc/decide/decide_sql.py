@@ -3,7 +3,7 @@
 Two passes over the candidates. The first reads relation and score alone, counts by relation and refuses what is no
 score; in Parquet these two columns are a small part of the bytes. The second decides and writes. In between, what
 competes under constraints is fetched and decided in memory: what shares a group with another candidate or a fact, and
-all candidates of relations whose constraint looks at each by itself (the class of an end, a mirror that must be there).
+all candidates of relations whose constraint looks at each by itself (the class of an end).
 Nothing else can be excluded, or exclude.
 """
 
@@ -208,14 +208,12 @@ def _add_probability(curves: Curves, rows: str) -> str:
 def _fetch_contested(plan: DecisionPlan, tables: Tables) -> Rows:
     """Fetch what competes, candidates and facts: is_fact, head, relation, tail, score."""
     rules = plan.constraints
-    hard = [one for one in rules.of("symmetric", "inverse") if one.use == "hard"]
     classes, disjoint, types = rules.of("domain", "range"), rules.of("disjoint"), rules.of("type")
     marked = {
         "by_head": {one.relation for one in rules.of("functional")},
         "by_tail": {one.relation for one in rules.of("inverse-functional")},
         "by_pair": {name for one in rules.of("asymmetric", "not-both") for name in one.key[1:]},
-        "whole": {name for one in (*hard, *(types if disjoint else ())) for name in one.key[1:]}
-        | {one.relation for one in classes},
+        "whole": {one.relation for one in (*classes, *(types if disjoint else ()))},
         "whole_facts": {one.relation for one in (*types, *rules.of("subclass")) if classes or disjoint},
     }
     names = rules.relations

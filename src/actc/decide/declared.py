@@ -1,8 +1,8 @@
 """Declared constraints: RDFS and OWL, shapes (SHACL), and Wikidata's property constraints.
 
-What *follows* by RDFS and OWL (domain, range, symmetric, inverse) forbids nothing in an open world, so it is soft; what
-contradicts (functional, disjoint, asymmetric) is hard, and so is a shape. Whatever is not understood is counted in a
-note.
+What *follows* by RDFS and OWL forbids nothing in an open world: domain and range are soft, symmetric and inverse are no
+constraints. What contradicts (functional, disjoint, asymmetric) is hard, and so is a shape. Whatever is not understood
+is counted in a note.
 """
 
 from __future__ import annotations
@@ -28,19 +28,17 @@ OWL_KINDS = {
     f"{OWL}InverseFunctionalProperty": ("inverse-functional", "hard"),
     f"{OWL}AsymmetricProperty": ("asymmetric", "hard"),
     f"{OWL}IrreflexiveProperty": ("irreflexive", "hard"),
-    f"{OWL}SymmetricProperty": ("symmetric", "soft"),
 }
 NO_CONSTRAINT = {
     f"{OWL}{name}"
     for name in (
         *("Class", "ObjectProperty", "DatatypeProperty", "AnnotationProperty", "Ontology", "NamedIndividual", "Thing"),
-        *("AllDisjointClasses", "AllDisjointProperties"),
+        *("AllDisjointClasses", "AllDisjointProperties", "SymmetricProperty", "inverseOf"),
     )
 }
 OWL_PAIRS = {
     f"{RDFS}domain": ("domain", "soft"),
     f"{RDFS}range": ("range", "soft"),
-    f"{OWL}inverseOf": ("inverse", "soft"),
     f"{OWL}disjointWith": ("disjoint", "hard"),
     f"{OWL}propertyDisjointWith": ("not-both", "hard"),
 }
@@ -48,15 +46,13 @@ WIKIDATA_KINDS = {
     "Q19474404": "functional",
     "Q52060874": "functional",
     "Q21502410": "inverse-functional",
-    "Q21510862": "symmetric",
-    "Q21510855": "inverse",
     "Q21503250": "domain",
     "Q21510865": "range",
 }
-"""Single value, single best value, distinct values, symmetric, inverse, subject type, value type."""
+"""Single value, single best value, distinct values, subject type, value type."""
 MANDATORY, INSTANCE_OR_PART = "Q21502408", {"Q21503252", "Q30208840"}
 STATEMENT, KIND, DIRECT = (f"{WIKIDATA}prop/{part}P2302" for part in ("", "statement/", "direct/"))
-QUALIFIERS = {f"{WIKIDATA}prop/qualifier/{one}": one for one in ("P2303", "P2306", "P2308", "P2309", "P2316")}
+QUALIFIERS = {f"{WIKIDATA}prop/qualifier/{one}": one for one in ("P2303", "P2308", "P2309", "P2316")}
 # Parts of a shape that nothing added can violate, or that name its target or describe it.
 HARMLESS = {
     *("path", "inversePath", "property", "targetClass", "targetSubjectsOf", "targetObjectsOf", "targetNode"),
@@ -156,10 +152,7 @@ def _read_pair(schema: _Schema, subject: str, relation: str, tail: str) -> Itera
             yield Constraint(kind, schema.relation(subject), schema.entity(tail), use, source=source)
         return
     rename = schema.entity if kind == "disjoint" else schema.relation
-    one, two = rename(subject), rename(tail)
-    yield Constraint(kind, one, two, use, source=source)
-    if kind == "inverse":
-        yield Constraint(kind, two, one, use, source=source)
+    yield Constraint(kind, rename(subject), rename(tail), use, source=source)
 
 
 def _read_shapes(schema: _Schema) -> Iterator[Constraint]:
@@ -222,16 +215,14 @@ def _read_statement(schema: _Schema, subject: str, kind: str, qualifiers: dict[s
     """Yield the constraint of one statement; truthy ones lack qualifiers: only plain kinds are read of them."""
     code = _last(kind)
     name = WIKIDATA_KINDS.get(code)
-    others = qualifiers.get("P2306" if name == "inverse" else "P2308", [])
-    needs_class = name in ("domain", "range")
-    odd = needs_class and not set(qualifiers.get("P2309", [])) <= INSTANCE_OR_PART
-    if name is None or odd or (not others and (needs_class or name == "inverse")):
+    others, needs_class = qualifiers.get("P2308", []), name in ("domain", "range")
+    odd = needs_class and not (others and set(qualifiers.get("P2309", [])) <= INSTANCE_OR_PART)
+    if name is None or odd:
         schema.unknown[f"Wikidata's {code}" + (" without what it is about" if name else "")] += 1
     elif len(others) > 1:  # any of several classes: no single one is required
         schema.unknown[f"Wikidata's {code} of several classes"] += 1
     else:
         # A hard constraint would exclude the exceptions that it names.
         hard = qualifiers.get("P2316") == [MANDATORY] and not qualifiers.get("P2303")
-        rename = schema.relation if name == "inverse" else schema.entity
-        other = rename(f"{WIKIDATA}entity/{others[0]}") if others else ""
+        other = schema.entity(f"{WIKIDATA}entity/{others[0]}") if others else ""
         yield Constraint(name, schema.relation(subject), other, "hard" if hard else "soft", source="Wikidata")

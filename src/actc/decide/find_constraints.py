@@ -88,7 +88,7 @@ def learn_constraints(graph: Graph) -> Constraints:
     vocabulary = match_vocabulary(graph.relation_names)
     schema = {one.relation for one in vocabulary.each}
     best: dict[tuple[str, ...], Constraint] = {}
-    for one in [*_count_ends(graph), *_count_inverses(graph), *_count_classes(graph, vocabulary)]:
+    for one in [*_count_ends(graph), *_count_classes(graph, vocabulary)]:
         if one.relation not in schema and lower_share(one.cases, one.share) >= MIN_SHARE:
             best[one.key[:2] if one.kind in ("domain", "range") else one.key] = one
     return Constraints((*vocabulary.each, *best.values()))
@@ -97,7 +97,7 @@ def learn_constraints(graph: Graph) -> Constraints:
 def count_cases(constraints: Constraints, graph: Graph) -> Constraints:
     """Return declared constraints with the cases that the graph has of each, and the share that fulfils it."""
     vocabulary = match_vocabulary(graph.relation_names).plus(constraints)
-    counted = [*_count_ends(graph), *_count_inverses(graph), *_count_classes(graph, vocabulary, constraints)]
+    counted = [*_count_ends(graph), *_count_classes(graph, vocabulary, constraints)]
     known = {one.key: one for one in counted}
     known |= {(one.kind, one.other, one.relation): one for one in counted if one.kind == "disjoint"}
     each = (
@@ -131,24 +131,6 @@ def _count_ends(graph: Graph) -> Iterator[Constraint]:
     may_mirror = may_loop & np.isin(tails, both) & ~loop
     yield from _count_each("irreflexive", graph, relations[may_loop], relations[may_loop & ~loop])
     yield from _count_each("asymmetric", graph, relations[may_mirror], relations[may_mirror & ~mirrored])
-    yield from _count_each("symmetric", graph, relations[~loop], relations[~loop & mirrored])
-
-
-def _count_inverses(graph: Graph) -> Iterator[Constraint]:
-    """Count for each relation the facts that another relation has the other way round."""
-    names, count, size = graph.relation_names, len(graph.relation_names), len(graph.entity_names)
-    pair, mirror = graph.heads * size + graph.tails, graph.tails * size + graph.heads
-    order = np.argsort(pair, kind="stable")
-    low, high = (np.searchsorted(pair[order], mirror, side) for side in ("left", "right"))
-    own = np.repeat(graph.relations, high - low)
-    steps = np.arange(len(own)) - np.repeat(np.cumsum(high - low) - (high - low), high - low)
-    other = graph.relations[order[np.repeat(low, high - low) + steps]]
-    pairs, counts = np.unique(own * count + other, return_counts=True)
-    facts = np.bincount(graph.relations, minlength=count).tolist()
-    for one, two, seen in zip((pairs // count).tolist(), (pairs % count).tolist(), counts.tolist(), strict=True):
-        if one != two:
-            share = min(seen / facts[one], 1.0)
-            yield Constraint("inverse", names[one], names[two], "soft", facts[one], share, LEARNT)
 
 
 def _count_classes(graph: Graph, vocabulary: Constraints, declared: Constraints | None = None) -> Iterator[Constraint]:
