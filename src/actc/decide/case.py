@@ -334,7 +334,7 @@ class Case:
             self.conflicts, self.candidates, _or_even(p, len(bars)), alone.accepted, self.labels, bars
         )
         by = np.where(alone.accepted & ~resolution.accepted, CONSTRAINT, alone.by).astype(object)
-        coupled = None if p is None else np.where(resolution.contested & (self.labels < 0), resolution.probability, p)
+        coupled = None if p is None else resolution.probability
         return Decisions(self.candidates, resolution.accepted, coupled, by, alone.p_unjudged, resolution)
 
     @cached_property

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from actc.data.numeric import find_shift, logit, sigmoid
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples, Vocabulary
 from actc.decide.classes import class_members, relation_mask, superclasses
 
-NONE = -1
+NONE, NOTHING = -1, np.zeros(0, dtype=np.int64)
 EDGE = 2.0**-20  # no probability counts as nearer to 0 or 1
 COMPANIONS = {"functional": 2, "inverse-functional": 2, "asymmetric": 2, "irreflexive": 1, "domain": 1, "range": 1}
 """Facts of one exception in the graph; constraints of other kinds keep their factor."""
@@ -53,6 +54,11 @@ class Conflicts:
         """Count in each group the triples of a mask, shape (G,)."""
         return np.bincount(self.groups[mask[self.rows]], minlength=len(self.facts))
 
+    def per_group(self, function: np.ufunc, values: FloatArray | IntArray) -> Any:
+        """Return for each row in a group what its group's values come to, shape (M,), by ``np.add`` and the like."""
+        starts = np.flatnonzero(np.diff(self.groups, prepend=-1))
+        return function.reduceat(values, starts)[self.groups] if len(starts) else values
+
     def any_group(self, mask: BoolArray) -> BoolArray:
         """Return for each triple whether a mask of shape (M,) holds in any of its groups, shape (N,)."""
         result = np.zeros(len(self.is_fact), dtype=np.bool_)
@@ -73,29 +79,25 @@ def match_conflicts(constraints: Constraints, triples: Triples, facts: Triples |
         What the graph holds.
     """
     used = constraints.used
-    there = triples.take(np.zeros(0, dtype=np.int64)) if facts is None else facts
+    there = triples.take([]) if facts is None else facts
     entities = Vocabulary(sorted({*triples.entity_names, *there.entity_names}))
     relations = Vocabulary(sorted({*triples.relation_names, *there.relation_names}))
     candidates, known = triples.recoded(entities, relations), there.recoded(entities, relations)
-    columns: list[list[IntArray]] = [[np.zeros(0, dtype=np.int64)] for _ in range(5)]
-    start = 0
-    for rule, (rows, keys), by_facts in _match_groups(used, candidates, known):
-        fact_rows, fact_keys = (rows[:0], keys[:0]) if by_facts is None else by_facts
+    members, n_groups = np.zeros((3, 0), dtype=np.int64), np.zeros((2, 0), dtype=np.int64)
+    for rule, (rows, keys), (fact_rows, fact_keys), forbids in _match_groups(used, candidates, known):
         names, places = np.unique(np.append(keys, fact_keys), return_inverse=True)
-        group, fact_group = places[: len(rows)], places[len(rows) :]
+        group, fact_group = np.split(places, [len(rows)])
         sizes, n_facts = (np.bincount(one, minlength=len(names)) for one in (group, fact_group))
-        n_facts += by_facts is None  # the constraint forbids each by itself
+        n_facts += forbids
         witness = np.full(len(names), NONE)
         witness[fact_group[::-1]] = fact_rows[::-1]  # the first of them
         contested = (sizes > 0) & (sizes + n_facts >= 2)
-        inside, number = contested[group], np.cumsum(contested) - 1 + start
-        members = rows[inside], number[group[inside]], np.full(int(inside.sum()), rule)
-        for column, values in zip(columns, (*members, n_facts[contested], witness[contested]), strict=True):
-            column.append(values)
-        start += int(contested.sum())
-    rows, groups, rules, n_facts, witness = map(np.concatenate, columns)
-    order = np.lexsort((rows, groups))
-    return Conflicts(used, rows[order], groups[order], rules[order], n_facts, witness, known.contains(candidates))
+        inside, number = contested[group], np.cumsum(contested) - 1 + n_groups.shape[1]
+        mine = np.stack([rows[inside], number[group[inside]], np.full(int(inside.sum()), rule)])
+        members = np.append(members, mine, axis=1)
+        n_groups = np.append(n_groups, np.stack([n_facts, witness])[:, contested], axis=1)
+    rows, groups, rules = members[:, np.lexsort(members[:2])]
+    return Conflicts(used, rows, groups, rules, n_groups[0], n_groups[1], known.contains(candidates))
 
 
 def _pair_keys(triples: Triples) -> IntArray:
@@ -122,48 +124,43 @@ def _members(mask: BoolArray, keys: IntArray) -> Members:
 
 def _match_groups(
     used: Constraints, candidates: Triples, known: Triples
-) -> Iterator[tuple[int, Members, Members | None]]:
-    """Yield for each constraint its candidates and its facts; None for facts where it forbids each by itself."""
-    ends = used.of("domain", "range")
-    typed, members = class_members(used, known, [one.other for one in ends])
+) -> Iterator[tuple[int, Members, Members, bool]]:
+    """Yield for each constraint its candidates, its facts, and whether it forbids each candidate by itself."""
+    tables = candidates, known
+    typed, members = class_members(used, known, [one.other for one in used.of("domain", "range")])
+    types = [relation_mask(table, [one.relation for one in used.of("type")]) for table in tables]
     for rule, one in enumerate(used.each):
-        mine = relation_mask(candidates, [one.relation])
         if one.kind in KEYS:
-            names = (one.relation, one.other) if one.kind == "not-both" else (one.relation,)
-            both = [_members(relation_mask(table, names), KEYS[one.kind](table)) for table in (candidates, known)]
-            yield rule, both[0], both[1]
-        forbidden = None
+            keys = KEYS[one.kind]
+            mine, facts = (_members(relation_mask(table, one.key[1:]), keys(table)) for table in tables)
+            yield rule, mine, facts, False
+        forbidden = relation_mask(candidates, [one.relation])
         if one.kind == "irreflexive" or (one.kind == "asymmetric" and one.use == "hard"):
-            forbidden = mine & (candidates.heads == candidates.tails)
+            forbidden &= candidates.heads == candidates.tails
         elif one.kind in ("domain", "range"):
             entities = candidates.heads if one.kind == "domain" else candidates.tails
-            wrong = ~np.isin(entities, members[one.other])
+            forbidden &= ~np.isin(entities, members[one.other])
             if one.use != "hard":  # entities of other classes alone; a hard constraint refuses unknown classes too
-                wrong &= typed[entities]
-            forbidden = mine & wrong
-        elif one.kind == "disjoint":
-            yield from _match_disjoint(rule, one, used, candidates, known)
-        if forbidden is not None:
-            yield rule, _members(forbidden, np.arange(len(candidates))), None
+                forbidden &= typed[entities]
+        else:
+            forbidden[:] = False
+        yield rule, _members(forbidden, np.arange(len(candidates))), (NOTHING, NOTHING), True
+        for pair in _disjoint_classes(one, used, tables, types) if one.kind == "disjoint" else ():
+            mine, facts = (
+                _members(mask & np.isin(table.tails, pair), table.heads)
+                for table, mask in zip(tables, types, strict=True)
+            )
+            yield rule, mine, facts, False
 
 
-def _match_disjoint(
-    rule: int, one: Constraint, used: Constraints, candidates: Triples, known: Triples
-) -> Iterator[tuple[int, Members, Members]]:
-    """Yield a group for each entity and each two classes under the disjoint ones; two of one side do not compete."""
-    types = [other.relation for other in used.of("type")]
-    above, names = superclasses(used, known), candidates.entity_names
-    tables = [(table, relation_mask(table, types)) for table in (candidates, known)]
-    classes = np.unique(np.concatenate([table.tails[mask] for table, mask in tables])).tolist()
-    left, right = (
-        [code for code in classes if side in above.get(names[code], {names[code]})]
-        for side in (one.relation, one.other)
-    )
-    for first in left:
-        for second in right:
-            both = [_members(mask & np.isin(table.tails, (first, second)), table.heads) for table, mask in tables]
-            if first != second and len(both[0][0]):
-                yield rule, both[0], both[1]
+def _disjoint_classes(
+    one: Constraint, used: Constraints, tables: tuple[Triples, Triples], types: list[BoolArray]
+) -> Iterator[tuple[int, int]]:
+    """Yield each two classes under the two disjoint ones; two of one side do not compete."""
+    above, names = superclasses(used, tables[1]), tables[1].entity_names
+    classes = np.unique(np.concatenate([table.tails[mask] for table, mask in zip(tables, types, strict=True)])).tolist()
+    left, right = ([code for code in classes if side in above.get(names[code], {names[code]})] for side in one.key[1:])
+    return ((first, second) for first in left for second in right if first != second)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,12 +194,9 @@ def couple(conflicts: Conflicts, p: FloatArray, possible: BoolArray, true: BoolA
         Which may still be true; which are certainly true, by a person's answer or as facts.
     """
     rows, groups, rules = conflicts.rows, conflicts.groups, conflicts.rules
-    if not len(rows):
-        return np.zeros(0)
     p = np.where(possible & ~true & (p > 0), np.clip(p, EDGE, 1 - EDGE), 0.0)
     odds, logs = p / (1 - p), -np.log1p(-p)
-    starts = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
-    total, product = (np.add.reduceat(values[rows], starts)[groups] for values in (odds, logs))
+    total, product = (conflicts.per_group(np.add, values[rows]) for values in (odds, logs))
     certain = conflicts.count(true & ~conflicts.is_fact) + conflicts.facts
     facts = certain[groups] - true[rows]  # a true triple does not compete with itself
     o, constraints = odds[rows], conflicts.constraints
@@ -245,22 +239,24 @@ def resolve_conflicts(
         The lowest probability that is accepted.
     """
     rows, groups, rules, hard, count = conflicts.rows, conflicts.groups, conflicts.rules, conflicts.hard, len(p)
-    rule, rival, fact = (np.full(count, NONE) for _ in range(3))
+    rule, rival, fact = np.full((3, count), NONE)
     true, final = (answers == 1) | conflicts.is_fact, (answers != NONE) | conflicts.is_fact
     contested = conflicts.any_group(np.ones(len(rows), dtype=np.bool_))
     taken = (conflicts.facts + conflicts.count(true & ~conflicts.is_fact) > 0)[groups]
     possible = (answers != 0) & (true | ~conflicts.any_group(hard & taken))
     probability, open_rows = np.where(possible | final, p, 0.0), accepted & contested & ~final
-    entered, coupled = np.zeros(count, dtype=np.bool_), np.zeros(len(rows))
-    while len(rows):
+    entered, rank = np.zeros(count, dtype=np.bool_), np.empty(count, dtype=np.int64)
+    rank[np.lexsort((triples.tails, triples.relations, triples.heads, -triples.scores, -p))] = np.arange(count)
+    while True:
         coupled = couple(conflicts, p, possible, true)
         lowest = np.full(count, np.inf)
         np.minimum.at(lowest, rows, coupled)
         fresh = contested & possible & ~entered & ~final
         probability[fresh] = lowest[fresh]
-        first = _first_in_group(conflicts, triples, p, possible & ~final) & ~taken
-        may_enter = first | (~hard & (coupled >= bars[rows]))
-        winners = open_rows & possible & ~entered & ~conflicts.any_group(~may_enter)
+        ranks = np.where(possible & ~final, rank, count)[rows]
+        is_first = (ranks < count) & (ranks == conflicts.per_group(np.minimum, ranks)) & ~taken
+        winners = open_rows & possible & ~entered
+        winners &= ~conflicts.any_group(~is_first & (hard | (coupled < bars[rows])))
         if not winners.any():
             break
         entered |= winners
@@ -271,33 +267,17 @@ def resolve_conflicts(
         rule[rows[beaten]], rival[rows[beaten]] = rules[beaten], holder[groups[beaten]]
         possible[rows[beaten]] = False
     excluded = open_rows & ~entered
-    accepted = accepted & (answers != 0) & ~excluded
 
     # Of whatever else is excluded: which group was the tightest, and what is there.
     at = np.flatnonzero((excluded & (rule == NONE))[rows])
     at = at[np.lexsort((rules[at], ~taken[at], coupled[at], rows[at]))]
     at = at[np.unique(rows[at], return_index=True)[1]]
-    group, loser, certain = groups[at], rows[at], np.full(len(conflicts.facts), NONE)
-    sure = np.flatnonzero((true & ~conflicts.is_fact)[rows])
-    certain[groups[sure]] = rows[sure]
-    order = np.lexsort((rows, -coupled, groups))
-    strongest = rows[order][np.unique(groups[order], return_index=True)[1]][group]
-    other = np.where(strongest == loser, NONE, strongest)
-    other = np.where((conflicts.facts[group] == 0) & (certain[group] == NONE), other, certain[group])
-    rule[loser], fact[loser] = rules[at], conflicts.witness[group]
-    rival[loser] = np.where(fact[loser] == NONE, other, NONE)
+    loser, order = rows[at], np.lexsort((rows, np.where(true[rows], -1.0, -coupled), groups))
+    strongest = rows[order][np.unique(groups[order], return_index=True)[1]][groups[at]]
+    rule[loser], fact[loser] = rules[at], conflicts.witness[groups[at]]
+    rival[loser] = np.where((fact[loser] == NONE) & (strongest != loser), strongest, NONE)
+    accepted = accepted & (answers != 0) & ~excluded
     return Resolution(accepted, probability, contested, conflicts.constraints, rule, rival, fact)
-
-
-def _first_in_group(conflicts: Conflicts, triples: ScoredTriples, p: FloatArray, possible: BoolArray) -> BoolArray:
-    """Return for each triple in each of its groups whether it is the first possible one there, shape (M,)."""
-    inside = np.flatnonzero(possible[conflicts.rows])
-    rows, groups = conflicts.rows[inside], conflicts.groups[inside]
-    names = (triples.tails[rows], triples.relations[rows], triples.heads[rows])
-    order = np.lexsort((*names, -triples.scores[rows], -p[rows], groups))
-    first = np.zeros(len(conflicts.rows), dtype=np.bool_)
-    first[inside[order[np.unique(groups[order], return_index=True)[1]]]] = True
-    return first
 
 
 def weigh_facts(conflicts: Conflicts, triples: Triples, p: FloatArray) -> Conflicts:
