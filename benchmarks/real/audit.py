@@ -24,10 +24,10 @@ import pandas as pd
 from actc.data.answers import Annotations
 from actc.data.triples import BoolArray, IntArray, ScoredTriples
 from actc.decide.audit import MIN_ANSWERS, StoppingRule, assess, draw_next, stratify
-from actc.session.audit import AHEAD
 
 HERE = Path(__file__).parent
 GOAL, MOST = StoppingRule(0.05, level=0.95), 600
+AHEAD = 10  # draws between two looks at the answers
 COLUMNS = ("facts", "truth", "runs", "answers", "held", "bias")
 
 

@@ -17,7 +17,7 @@ from actc.errors import ActcError
 from actc.evidence.reasons import Reasons
 from actc.graph.formats import read_graph
 from actc.session import Judgement, Session
-from actc.session.audit import AuditPlanner, start_audit
+from actc.session.audit import start_audit
 from actc.session.cases import session_case
 from actc.session.export import write_report
 from actc.session.plan import Planner
@@ -159,7 +159,7 @@ def speaks_of_wrong_facts(session, out):
     ada = audit.add_annotator("ada")
     for task in audit.ask(ada, 5):
         audit.record(ada, [Judgement("false", task.triple, str(task.triple))])
-    AuditPlanner(audit).step()
+    Planner(audit).step()
     told = picture(audit)
     assert told["curve"][-1][1] > 0.5
     assert "facts taken out are wrong (" in told["advice"]

@@ -10,9 +10,10 @@ from actc.data.files import read_scored, write_scored
 from actc.decide.audit import MIN_ANSWERS, assess
 from actc.errors import OptionError
 from actc.session import Judgement, Session
-from actc.session.audit import AuditPlanner, judged_draws, open_audit, start_audit
+from actc.session.audit import open_audit, start_audit
 from actc.session.cases import open_case
 from actc.session.export import write_accepted
+from actc.session.plan import Planner, judged_draws
 from actc.session.settings import Settings
 from actc.session.status import picture, what_is_left
 from tests.conftest import make_pool, start_copy
@@ -33,7 +34,7 @@ def judged(tmp_path: Path) -> Session:
 
 def judge(audit: Session, count: int, said: str = "true") -> list[int]:
     """Let ada judge an audit, and its planner look; return what she was asked."""
-    ada, planner, asked = audit.annotator("ada"), AuditPlanner(audit), []
+    ada, planner, asked = audit.annotator("ada"), Planner(audit), []
     for _ in range(count):
         if not (tasks := audit.ask(ada)):
             break
@@ -95,7 +96,7 @@ def test_it_is_over_when_the_target_is_certified_and_goes_on_when_an_answer_is_t
     assert what_is_left(audit, ada) == "certified"
     assert picture(audit)["advice"].endswith("Certified: at least 0.5 of the accepted facts are true.")
     audit.record(ada, [Judgement("undo", None, "u")])
-    AuditPlanner(audit).step()
+    Planner(audit).step()
     assert audit.ask(ada) != []
 
 

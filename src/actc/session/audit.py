@@ -1,13 +1,11 @@
 """Audits: people judge random draws from accepted triples, on a page or in files, until there are enough answers.
 
-On a page an audit is a session whose pool is the accepted set. Beside the people who judge, :class:`AuditPlanner`
-computes after every answer what the draws show, and draws more while that is not enough.
+On a page an audit is a session whose pool is the accepted set: its planner computes after every answer what the draws
+show, and draws more.
 """
 
 from __future__ import annotations
 
-import json
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,94 +17,16 @@ from actc.data.deliver import write_folder
 from actc.data.files import LOG, read_scored, write_scored
 from actc.data.options import documented, options_of
 from actc.data.triples import ScoredTriples
-from actc.decide.audit import Audit, StoppingRule, assess, describe_audit, draw_next, stratify
+from actc.decide.audit import Audit, StoppingRule, assess, draw_next
 from actc.decide.estimate import WRONG_FACTS
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
-from actc.session.cases import invert_labels, open_case, words_of
-from actc.session.lease_queue import PLACES, TASK
+from actc.session.cases import open_case, words_of
 from actc.session.names import copy_names
-from actc.session.plan import INSERT_REFIT, LAST_JUDGEMENT, describe_relations, task_of
+from actc.session.plan import Planner
 from actc.session.session import Session, open_session
 from actc.session.settings import AuditConfig, Settings
 from actc.session.start import write_core
-
-AHEAD = 10
-"""Draws that wait to be given out."""
-
-
-def judged_draws(session: Session) -> Annotations:
-    """Return the answers to an audit; an unsure answer counts as a no."""
-    wrong = words_of(session.settings) is WRONG_FACTS
-    labels = invert_labels(session.annotations()) if wrong else session.annotations()
-    unsure = session.store.integers("SELECT triple FROM task WHERE answered > 0 AND labelled = 0", columns=1)[:, 0]
-    return Annotations(np.append(labels.rows, unsure), np.append(labels.labels, np.zeros(len(unsure), dtype=np.bool_)))
-
-
-class AuditPlanner:
-    """Computes, answer by answer, what an audit shows, and draws what is asked next.
-
-    Parameters
-    ----------
-    session : Session
-        The audit.
-    """
-
-    def __init__(self, session: Session) -> None:
-        self.session, self.accepted = session, session.read_pool()
-        self.strata = stratify(self.accepted)
-        self.seen = -1
-
-    def step(self) -> bool:
-        """Assess the answers, if there are new ones, and draw more; return whether there were."""
-        last = int(self.session.store.value(LAST_JUDGEMENT))
-        new = last != self.seen
-        if new:
-            content = json.dumps(self._describe())
-            with self.session.store.transaction() as connection:
-                connection.execute(INSERT_REFIT, (time.time(), last, content))
-            self.seen = last
-        self._draw()  # people may have leased what was drawn, and not yet answered
-        return new
-
-    def _draw(self) -> None:
-        """Put draws behind those that wait, as far as the budget goes."""
-        session, settings = self.session, self.session.settings
-        if session.store.value("SELECT count(*) FROM plan") > AHEAD // 2 or session.certified:
-            return
-        drawn = session.store.integers("SELECT triple FROM task UNION SELECT triple FROM plan", columns=1)[:, 0]
-        answers = judged_draws(session)
-        unsure = len(answers) - int(session.store.value("SELECT labels FROM total"))
-        count = min(AHEAD, settings.budget - len(drawn) + unsure, len(self.accepted) - len(drawn))
-        if count < 1:
-            return
-        random = np.random.default_rng([settings.seed, len(drawn)])
-        chosen = draw_next(self.accepted, answers, count, random, settings.stopping_rule, drawn, self.strata)
-        why = f"Drawn at random from what is {words_of(settings).accepted}."
-        tasks = [task_of(self.accepted, row, why, "check", "accepted") for row in chosen.tolist()]
-        with session.store.transaction() as connection:
-            connection.executemany(
-                f"INSERT OR IGNORE INTO plan (place, {TASK}) VALUES (?, {PLACES})",
-                [(place, *task.as_row()) for place, task in enumerate(tasks, start=len(drawn))],
-            )
-
-    def _describe(self) -> dict[str, Any]:
-        """Return what the pages show: the share of true triples with its bounds, overall and by relation."""
-        answers, accepted = judged_draws(self.session), self.accepted
-        audit = assess(accepted, answers, self.session.settings.stopping_rule, self.strata)
-        relations, size = accepted.relations[answers.rows], len(accepted.relation_names)
-        judged = np.bincount(relations, minlength=size)
-        trues = np.bincount(relations[answers.labels], minlength=size)
-        order = np.argsort(-judged, kind="stable")[: np.count_nonzero(judged)]
-        return {
-            "labels": audit.judged,
-            "expected": audit.share.middle if audit.judged else None,
-            "low": audit.share.low,
-            "high": audit.share.high,
-            "relations": describe_relations(accepted, order, trues / np.maximum(judged, 1), judged),
-            "done": audit.more == 0,
-            "verdict": describe_audit(audit, words_of(self.session.settings)),
-        }
 
 
 @documented(options_of(AuditConfig))
@@ -148,7 +68,7 @@ def start_audit(session: str | Path | Session, folder: str | Path | None = None,
             copy_names(session.store, audit.store)  # without reasons and texts: its rows are others
             for person in session.people():
                 audit.add_annotator(person.name)
-            AuditPlanner(audit).step()
+            Planner(audit, accepted).step()
             audit.close()
     return Session(folder)
 

@@ -4,59 +4,30 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from actc.data.answers import SELECTIONS, Annotations, Answers
+from actc.data.answers import PROVENANCE, Annotations, Answers
 from actc.data.text_files import load_json, open_text
 from actc.data.triples import ScoredTriples, encode_columns
-from actc.errors import FileError, OptionError, SessionError
+from actc.errors import FileError, OptionError, RowError, SessionError
 from actc.session.lease_queue import LABELS, Judgement, LeaseQueue, put_tasks
 from actc.session.plan import Planner, task_of
-from actc.session.questions import add_judge_answers, hash_question
+from actc.session.questions import WORDS, add_judge_answers, hash_question
 from actc.session.session import MOST_NAME, OWNER, Session, open_session, put_annotator
 
-WORDS = {"1": "true", "yes": "true", "0": "false", "no": "false", "not sure": "unsure", "skip": "unsure"}
 IMPORTED = "Brought in from a file."
-PURPOSES = {"person": "import", "owner": "settle"}
+KINDS = ("person", OWNER)
+NUMBERS = {"inclusion_probability": "nan", "frame_size": 0, "round": 0, "seconds": "nan"}
+"""The numbers that a judgement in JSON may have, and what stands for one that it has not."""
+MOST_ROUND, MOST_SECONDS = 10**6, 1e6
 GIVEN = ("given", "", None, 0)
 """How an answer was selected, where that is unknown or was among other candidates: it is used to fit only."""
-
-
-@dataclass(frozen=True)
-class FileLine:
-    """A judgement from a file.
-
-    Parameters
-    ----------
-    place : str
-        Where it is in the file.
-    who, kind : str
-        Whose it is, a person's or an owner's.
-    triple : tuple of str
-        Its triple; that of the judgement is not known before the pool is read.
-    judgement : Judgement
-    how : tuple
-        How it was selected: selection, sampling frame, inclusion probability, round.
-    frame_size : int
-        How many candidates it was drawn from; 0 if unknown.
-    at : float, optional
-        When it was given.
-    """
-
-    place: str
-    who: str
-    kind: str
-    triple: tuple[str, str, str]
-    judgement: Judgement
-    how: tuple[str, str, float | None, int] = GIVEN
-    frame_size: int = 0
-    at: float | None = None
 
 
 def import_judgements(
@@ -109,79 +80,68 @@ def read_judgements(
     """Add the judgements of a file to the history, once however often it is read; see :func:`import_judgements`."""
     if not path.is_file():
         raise FileError(f"{path}: there is no such file.")
-    reader = READERS.get(path.suffix, _read_table)
-    lines, pool = list(reader(path, who or "imported")), session.read_pool()
-    if not lines:
+    pool = session.read_pool()
+    if path.suffix in READERS:
+        answers, judgements, places = _read_entries(READERS[path.suffix](path), owner)
+    else:
+        answers = Answers.read(path)
+        judgements, places = _judgements_of(answers), [str(path)] * len(answers)
+    if not judgements:
         return 0, ()
-    answers = Answers(
-        encode_columns(*zip(*(line.triple for line in lines), strict=True)),
-        np.array([line.judgement.answer == "true" for line in lines]),
-        inclusion_probability=[line.how[2] or np.nan for line in lines],
-        frame_size=[line.frame_size for line in lines],
-    )
-    rows, elsewhere = answers.places(pool)
-    missing = answers.triples.take(rows < 0)
+    missing = answers.triples.take(~pool.contains(answers.triples))
     facts = missing.take([at for at in range(len(missing)) if session.names.holds(*missing.triple(at))])
     notes = answers.describe_use(pool, facts.with_used_names(), path)
-    used = [(lines[at], int(rows[at]), elsewhere[at]) for at in np.flatnonzero(rows >= 0)]
-    for line, _, _ in used:
-        if line.kind == OWNER and not owner:
-            raise FileError(
-                f"{line.place}: this is an owner's answer, which overrules everybody; a file gives nobody that "
-                "right. To take such answers as your own, give --owner."
-            )
-    placed = [(replace(line, how=GIVEN) if other and line.how[2] else line, row) for line, row, other in used]
-    return _insert(session, pool, placed), tuple(notes)
+    return _insert(session, pool, answers, judgements, places, who or "imported", owner), tuple(notes)
 
 
-def put_answers(session: Session, pool: ScoredTriples, answers: Annotations) -> int:
+def put_answers(session: Session, pool: ScoredTriples, given: Annotations) -> int:
     """Put earlier answers into a session, once however often; return how many were new.
 
     They teach the method only: they were drawn from other candidates.
     """
-    lines = _lines_of(answers.about(pool), "earlier", "earlier answers")
-    return _insert(session, pool, zip((replace(line, how=GIVEN) for line in lines), answers.rows.tolist(), strict=True))
+    answers = replace(given.about(pool), selection="given", sampling_frame="").without_inclusion_probability()
+    places = ["earlier answers"] * len(answers)
+    return _insert(session, pool, answers, _judgements_of(answers), places, "earlier")
 
 
-def _insert(session: Session, pool: ScoredTriples, placed: Iterable[tuple[FileLine, int]]) -> int:
-    placed, added, now = list(placed), 0, time.time()
-    names = {one: session.check_name(*one) for one in dict.fromkeys((line.who, line.kind) for line, _ in placed)}
+def _judgements_of(answers: Answers) -> list[Judgement]:
+    return [Judgement("true" if label else "false", None, "") for label in answers.labels.tolist()]
+
+
+def _insert(
+    session: Session,
+    pool: ScoredTriples,
+    answers: Answers,
+    judgements: Sequence[Judgement],
+    places: Sequence[str],
+    anybody: str,
+    owner: bool = False,
+) -> int:
+    """Add judgements to the history; those that name nobody are ``anybody``'s, as are an owner's unless ``owner``."""
+    (rows, other), added, now = answers.places(pool), 0, time.time()
+    other &= answers.has_inclusion_probability
+    whose = [str(name)[:MOST_NAME] if name and (owner or name != OWNER) else anybody for name in answers.who]
+    used = np.flatnonzero(rows >= 0).tolist()
+    kinds = {name: OWNER if owner and name == OWNER else "person" for name in dict.fromkeys(whose[at] for at in used)}
+    names = {name: session.check_name(name, kind) for name, kind in kinds.items()}
     with session.store.transaction() as connection:
-        people = {one: put_annotator(connection, name, one[1]) for one, name in names.items()}
-        for line, row in placed:
-            given = line.judgement
-            key = given.key or f"import-{hash_question(line.who, row, given.answer, given.seconds, given.note)}"
+        people = {name: put_annotator(connection, names[name], kind) for name, kind in kinds.items()}
+        for at in used:
+            given, row, who, when = judgements[at], int(rows[at]), whose[at], _seconds(answers.when[at])
+            key = given.key or f"import-{hash_question(who, row, given.answer, given.seconds, given.note)}"
             judgement = replace(given, triple=row, key=key)
-            queue = LeaseQueue(connection, people[line.who, line.kind], now if line.at is None else line.at)
+            queue = LeaseQueue(connection, people[who], now if when is None else when)
             try:
                 stored = queue.find_stored(judgement)
             except SessionError as error:
-                raise FileError(f"{line.place}: {error}") from None
+                raise FileError(f"{places[at]}: {error}") from None
             if stored is None:
-                put_tasks(connection, [task_of(pool, row, IMPORTED, *line.how)])
-                queue.insert(judgement, row, PURPOSES[line.kind])
+                p, began = float(answers.inclusion_probability[at]), int(min(answers.round[at], MOST_ROUND))
+                how = answers.selection[at], answers.sampling_frame[at], p if p > 0 else None, began
+                put_tasks(connection, [task_of(pool, row, IMPORTED, *(GIVEN if other[at] else how))])
+                queue.insert(judgement, row, "import" if kinds[who] == "person" else "settle")
                 added += 1
     return added
-
-
-def _read_table(path: Path, who: str) -> Iterator[FileLine]:
-    return _lines_of(Answers.read(path), who, str(path))
-
-
-def _lines_of(answers: Answers, who: str, place: str) -> Iterator[FileLine]:
-    """Return answers as judgements of people; ``who`` is the person where a file names none."""
-    for row, name in enumerate(answers.who.tolist()):
-        p = float(answers.inclusion_probability[row])
-        yield FileLine(
-            place,
-            name[:MOST_NAME] if name and name != OWNER else who,
-            "person",
-            answers.triples.triple(row),
-            Judgement("true" if answers.labels[row] else "false", None, ""),
-            (answers.selection[row], answers.sampling_frame[row], p if p > 0 else None, int(answers.round[row])),
-            int(answers.frame_size[row]),
-            _seconds(answers.when[row]),
-        )
 
 
 def _seconds(at: Any) -> float | None:
@@ -193,7 +153,53 @@ def _seconds(at: Any) -> float | None:
         return None
 
 
-def _read_lines(path: Path, who: str) -> Iterator[FileLine]:
+Entries = Iterator[tuple[str, dict[str, Any]]]
+"""Judgements as JSON has them, each behind its place in the file."""
+
+
+def _read_entries(entries: Entries, owner: bool) -> tuple[Answers, list[Judgement], list[str]]:
+    """Check judgements; return the answers, the judgements to store without their triples, and their places."""
+    given, judgements, places = list[dict[str, Any]](), list[Judgement](), list[str]()
+    for place, entry in entries:
+        if missing := [name for name in Session.TRIPLE if not isinstance(entry.get(name), str)]:
+            raise FileError(f"{place}: {missing[0]!r} is missing.")
+        answer = str(entry.get("answer", entry.get("label", ""))).strip().lower()
+        answer, kind = WORDS.get(answer, answer), entry.get("kind", "person")
+        if answer not in LABELS:
+            raise FileError(f"{place}: {answer!r} is no answer; write true, false or unsure.")
+        if kind not in KINDS:
+            raise FileError(
+                f"{place}: {kind!r} is no kind of annotator, person or owner; machines judge by `actc judge`."
+            )
+        if kind == OWNER and not owner:
+            raise FileError(
+                f"{place}: this is an owner's answer, which overrules everybody; a file gives nobody that right. To "
+                "take such answers as your own, give --owner."
+            )
+        name = str(entry.get("name") or entry.get("annotator") or "")
+        name = OWNER if kind == OWNER else "" if name == OWNER else name
+        try:
+            numbers = {name: float(entry.get(name) or empty) for name, empty in NUMBERS.items()}
+            seconds = numbers["seconds"] if 0 <= numbers["seconds"] < MOST_SECONDS else None
+            key, note = str(entry.get("key") or ""), str(entry.get("note") or "")
+            judgements.append(Judgement(answer, None, key, seconds, note))
+        except (OptionError, TypeError, ValueError, OverflowError) as error:
+            raise FileError(f"{place}: {error}") from None
+        texts = {name: str(entry.get(name, empty)) for name, empty in (("selection", "given"), ("sampling_frame", ""))}
+        given.append({**entry, **numbers, **texts, "who": name, "when": _seconds(entry.get("at"))})
+        places.append(place)
+    try:
+        answers = Answers(
+            encode_columns(*([entry[name] for entry in given] for name in Session.TRIPLE)),
+            np.array([one.answer == "true" for one in judgements], dtype=np.bool_),
+            **{name: [entry[name] for entry in given] for name in PROVENANCE},
+        )
+    except RowError as error:
+        raise FileError(f"{places[error.row]}: {error.problem}") from None
+    return answers, judgements, places
+
+
+def _read_lines(path: Path) -> Entries:
     with open_text(path) as lines:
         for number, text in enumerate(lines, start=1):
             place = f"{path}, line {number}"
@@ -206,10 +212,10 @@ def _read_lines(path: Path, who: str) -> Iterator[FileLine]:
             if not isinstance(entry, dict):
                 raise FileError(f"{place}: an object was expected, with head, relation, tail and answer.")
             if entry.get("answer") != "undo" and not entry.get("undone"):
-                yield _read_entry(entry, entry, place, who)
+                yield place, entry
 
 
-def _read_label_studio(path: Path, who: str) -> Iterator[FileLine]:
+def _read_label_studio(path: Path) -> Entries:
     try:
         content = load_json(path)
     except ValueError as error:
@@ -220,6 +226,7 @@ def _read_label_studio(path: Path, who: str) -> Iterator[FileLine]:
         place = f"{path}, task {number}"
         if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
             raise FileError(f"{place}: there is no 'data' in it.")
+        triple = {name: task["data"].get(name) for name in Session.TRIPLE}
         for annotation in task.get("annotations") or ():
             results = annotation.get("result") or ()
             choices = [choice for one in results for choice in (one.get("value") or {}).get("choices") or ()]
@@ -228,44 +235,7 @@ def _read_label_studio(path: Path, who: str) -> Iterator[FileLine]:
                 if isinstance(person, dict):
                     person = person.get("email") or person.get("id")
                 name = None if person is None else f"label-studio {person}"
-                entry = {"answer": choices[0], "seconds": annotation.get("lead_time"), "name": name}
-                yield _read_entry(entry, task["data"], place, who)
+                yield place, {**triple, "answer": choices[0], "seconds": annotation.get("lead_time"), "name": name}
 
 
-def _read_entry(entry: dict[str, Any], triple: dict[str, Any], place: str, who: str) -> FileLine:
-    missing = [name for name in Session.TRIPLE if not isinstance(triple.get(name), str)]
-    if missing:
-        raise FileError(f"{place}: {missing[0]!r} is missing.")
-    answer = str(entry.get("answer", entry.get("label", ""))).strip().lower()
-    answer = WORDS.get(answer, answer)
-    if answer not in LABELS:
-        raise FileError(f"{place}: {answer!r} is no answer; write true, false or unsure.")
-    kind, seconds = entry.get("kind", "person"), entry.get("seconds")
-    if kind not in PURPOSES:
-        raise FileError(f"{place}: {kind!r} is no kind of annotator, person or owner; machines judge by `actc judge`.")
-    selection, p, size = entry.get("selection", "given"), entry.get("inclusion_probability"), entry.get("frame_size", 0)
-    if selection not in SELECTIONS or not (p is None or (isinstance(p, int | float) and 0 < p <= 1)):
-        raise FileError(
-            f"{place}: selection {selection!r} with inclusion_probability {p!r} cannot be; see docs/reference.md."
-        )
-    if not isinstance(size, int) or size < 0:
-        raise FileError(f"{place}: the frame_size {size!r} is no number of candidates; see docs/reference.md.")
-    began, time_taken = entry.get("round", 0), float(seconds) if isinstance(seconds, int | float) else None
-    try:
-        key, note = str(entry.get("key") or ""), str(entry.get("note") or "")
-        judgement = Judgement(answer, None, key, seconds=time_taken, note=note)
-    except OptionError as error:
-        raise FileError(f"{place}: {error}") from None
-    return FileLine(
-        place,
-        OWNER if kind == OWNER else str(entry.get("name") or entry.get("annotator") or who),
-        kind,
-        (triple["head"], triple["relation"], triple["tail"]),
-        judgement,
-        (selection, str(entry.get("sampling_frame", "")), p, began if isinstance(began, int) else 0),
-        size,
-        _seconds(entry.get("at")),
-    )
-
-
-READERS: dict[str, Callable[[Path, str], Iterator[FileLine]]] = {".jsonl": _read_lines, ".json": _read_label_studio}
+READERS: dict[str, Callable[[Path], Entries]] = {".jsonl": _read_lines, ".json": _read_label_studio}

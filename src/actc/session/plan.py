@@ -2,7 +2,7 @@
 
 A planner reads the answers, fits the method, and writes two things into the session: the plan (the triples to ask next,
 best first) and the refit (thresholds, expected accuracy). A server of pages only reads those, so a pool of a million
-triples costs an answer nothing.
+triples costs an answer nothing. Of an audit it computes what the draws show, and draws more.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from actc.data.answers import Picks
+from actc.data.answers import Annotations, Picks
 from actc.data.text_files import in_json
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
+from actc.decide.audit import assess, describe_audit, draw_next, stratify
 from actc.decide.case import Case
 from actc.decide.estimate import WRONG_FACTS
 from actc.decide.guarantee import RoundPlan
 from actc.decide.pick import pick_next
-from actc.session.cases import PoolPart, empty_case, parts_of, with_answers
+from actc.session.cases import PoolPart, empty_case, invert_labels, parts_of, with_answers, words_of
 from actc.session.lease_queue import PLACES, TASK, Task
 from actc.session.session import Session
 
@@ -32,8 +33,6 @@ LEASED_EACH = 6
 """Cards that a page leases at a time: a plan has as many for each person, besides those for the time until the next."""
 PLANNED_SECONDS, REFITS = 10.0, 6
 """A later plan has as many triples as were judged in the last seconds, or during so many refits, if that is longer."""
-MOST_RELATIONS = 24
-"""Relations whose course is stored with every refit."""
 BEGIN_ROUND = (
     "UPDATE task SET round = ? WHERE round < ? AND answered = 0 AND selection != 'list' AND triple >= ? AND triple < ?"
 )
@@ -42,8 +41,8 @@ DROP_GIVEN_OUT = (
     "DELETE FROM plan WHERE EXISTS (SELECT 1 FROM lease WHERE lease.triple = plan.triple) OR EXISTS "
     "(SELECT 1 FROM task WHERE task.triple = plan.triple AND answered > 0)"
 )
-LAST_JUDGEMENT = "SELECT coalesce(max(id), 0) FROM judgement"
-INSERT_REFIT = "INSERT INTO refit (at, judgement, content) VALUES (?, ?, ?)"
+Plan = tuple[Picks, FloatArray, dict[str, Any]]
+"""What to ask next, the probability that each is true, and the refit."""
 
 
 class Planner:
@@ -59,7 +58,10 @@ class Planner:
     def __init__(self, session: Session, pool: ScoredTriples | None = None) -> None:
         self.session = session
         self.pool = session.read_pool() if pool is None else pool
-        self.parts = [(part, empty_case(session, part, self.pool)) for part in parts_of(session.settings)]
+        self.is_audit = session.settings.is_audit
+        parts = () if self.is_audit else parts_of(session.settings)
+        self.parts = [(part, empty_case(session, part, self.pool)) for part in parts]
+        self.strata = stratify(self.pool) if self.is_audit else None
         self.seen = -1, -1  # the last judgement and the last change of settings
         self.accepted: BoolArray | None = None  # the decisions of the first part
         self.seconds = 0.0  # of the last refit
@@ -67,24 +69,30 @@ class Planner:
     def step(self) -> bool:
         """Refit and plan, if there is anything new; return whether there was."""
         store, started = self.session.store, time.monotonic()
-        last, change = store.value(LAST_JUDGEMENT), store.value("SELECT max(id) FROM setting")
-        if (last, change) == self.seen:
-            planned = store.value("SELECT count(*) FROM plan")
-            if planned >= LEAST_PLANNED // 2 or len(self.pool) <= planned + len(self._given_out()):
-                return False
-        given_out = self._given_out()
-        count = -(-self._plan_size(last) // len(self.parts))
-        planned = [self._plan_part(part, empty, count, given_out) for part, empty in self.parts]
-        # Of two parts as many questions are about each, the earlier ones included.
-        picks, places, probabilities, cases = zip(*planned, strict=True)
-        order = np.argsort(np.concatenate(places), kind="stable")
-        together = picks[0] if len(picks) == 1 else picks[0].plus(picks[1])
-        tasks = self._tasks(together.take(order), np.concatenate(probabilities)[order])
-        refit = describe_refit(cases[0], self.accepted)  # pages show that of the first part
-        self._write(last, tasks, refit, anew=self.seen[1] not in (-1, change))
-        self.accepted = None if cases[0].fit.thresholds is None else cases[0].decisions.accepted
+        last = store.value("SELECT coalesce(max(id), 0) FROM judgement")
+        change, planned = store.value("SELECT max(id) FROM setting"), store.value("SELECT count(*) FROM plan")
+        is_new = (last, change) != self.seen
+        if not is_new and planned >= LEAST_PLANNED // 2:
+            return False
+        given_out = store.integers("SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease")
+        if not is_new and len(self.pool) <= planned + len(given_out):
+            return False
+        plan = self._plan_audit if self.is_audit else self._plan_questions
+        picks, p, refit = plan(self._plan_size(last), given_out)
+        self._write(last, self._tasks(picks, p), refit, anew=self.seen[1] not in (-1, change))
         self.seen, self.seconds = (last, change), time.monotonic() - started
         return True
+
+    def _plan_questions(self, count: int, given_out: IntArray) -> Plan:
+        """Choose by the method of each part; of two parts as many questions are about each, earlier ones included."""
+        count = -(-count // len(self.parts))
+        planned = [self._plan_part(part, empty, count, given_out) for part, empty in self.parts]
+        picks, places, probabilities, (case, *_) = zip(*planned, strict=True)
+        order = np.argsort(np.concatenate(places), kind="stable")
+        together = picks[0] if len(picks) == 1 else picks[0].plus(picks[1])
+        refit = describe_refit(case, self.accepted)  # pages show that of the first part
+        self.accepted = None if case.fit.thresholds is None else case.decisions.accepted
+        return together.take(order), np.concatenate(probabilities)[order], refit
 
     def _plan_part(
         self, part: PoolPart, empty: Case, count: int, given_out: IntArray
@@ -106,6 +114,30 @@ class Planner:
         p = np.full(len(picks), np.nan) if known is None else 1 - known if goal is WRONG_FACTS else known
         return replace(picks, rows=picks.rows + rows.start), len(busy) + np.arange(len(picks)), p, case
 
+    def _plan_audit(self, count: int, given_out: IntArray) -> Plan:
+        """Draw at random from what is audited."""
+        pool, settings, answers = self.pool, self.session.settings, judged_draws(self.session)
+        goal, rule = words_of(settings), settings.stopping_rule
+        random = np.random.default_rng([settings.seed, len(answers)])
+        rows = draw_next(pool, answers, count, random, rule, given_out, self.strata)
+        why = f"Drawn at random from what is {goal.accepted}."
+        audit = assess(pool, answers, rule, self.strata)
+        judged, trues = (
+            np.bincount(pool.relations[rows], minlength=len(pool.relation_names))
+            for rows in (answers.rows, answers.rows[answers.labels])
+        )
+        order = np.argsort(-judged, kind="stable")[: np.count_nonzero(judged)]
+        refit = {
+            "labels": audit.judged,
+            "expected": audit.share.middle if audit.judged else None,
+            "low": audit.share.low,
+            "high": audit.share.high,
+            "relations": describe_relations(pool, order, trues / np.maximum(judged, 1), judged),
+            "done": audit.more == 0,
+            "verdict": describe_audit(audit, goal),
+        }
+        return Picks(rows, why, selection="check", sampling_frame="accepted"), np.full(len(rows), np.nan), refit
+
     def _begun(self, rows: range) -> RoundPlan | None:
         """Return the last round of draws that has begun in a part of the pool."""
         draw = "SELECT triple, round, sampling_frame, inclusion_probability, selection FROM"
@@ -115,11 +147,6 @@ class Planner:
             (rows.start, rows.stop),
         )
         return next((RoundPlan.read(*row) for row in begun), None)
-
-    def _given_out(self) -> IntArray:
-        """Return the triples that people judged or have leased."""
-        sql = "SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease"
-        return self.session.store.integers(sql, columns=1)[:, 0]
 
     def _plan_size(self, last: int) -> int:
         """Return how many triples to plan after judgement number ``last``."""
@@ -144,15 +171,14 @@ class Planner:
     def _write(self, last: int, tasks: list[Task], refit: dict[str, Any], *, anew: bool) -> None:
         """Replace the plan, unless another process planned with newer answers; and add the refit, if it is another."""
         planned = [(place, *task.as_row()) for place, task in enumerate(tasks)]
-        relations = json.dumps(refit["relations"])
-        content = json.dumps(refit | {"relations": refit["relations"][:MOST_RELATIONS]})
+        relations, content = json.dumps(refit.pop("relations")), json.dumps(refit)
         # Answers wait while this has the file, so all is prepared before, and only what is needed is read.
         with self.session.store.transaction() as connection:
             newest = connection.execute("SELECT coalesce(max(judgement), -1) FROM refit").fetchone()[0]
             if newest > last:
                 return
             # What is answered after a round has begun did not make its list.
-            for (rows, _), _ in self.parts:
+            for rows, _ in parts_of(self.session.settings):
                 latest = max((task.round for task in tasks if task.triple in rows), default=0)
                 connection.execute(BEGIN_ROUND, (latest, latest, rows.start, rows.stop))
             connection.execute("DELETE FROM plan")
@@ -160,7 +186,9 @@ class Planner:
             connection.execute(DROP_GIVEN_OUT)
             connection.execute("INSERT OR REPLACE INTO relations VALUES (1, ?)", (relations,))
             if newest < last or anew:
-                connection.execute(INSERT_REFIT, (time.time(), last, content))
+                connection.execute(
+                    "INSERT INTO refit (at, judgement, content) VALUES (?, ?, ?)", (time.time(), last, content)
+                )
 
 
 def describe_refit(case: Case, before: BoolArray | None) -> dict[str, Any]:
@@ -191,20 +219,28 @@ def describe_relations(
     pool: ScoredTriples, order: IntArray, shares: FloatArray, labels: IntArray, thresholds: Thresholds | None = None
 ) -> list[dict[str, Any]]:
     """Return relations in an order: the cut, the share that is accepted, or true, and the number of labels of each."""
-    bounds = [None] * 3 if thresholds is None else [thresholds.cuts, thresholds.lower, thresholds.upper]
-    return [
+    names = {"cut": "cuts", "lower": "lower", "upper": "upper"}
+    bounds = {name: getattr(thresholds, bound, None) for name, bound in names.items()}
+    lines = [
         {
             "relation": pool.relation_names[i],
-            **{
-                name: None if bound is None else in_json(float(bound[i]), words=False)
-                for name, bound in zip(("cut", "lower", "upper"), bounds, strict=True)
-            },
+            **{name: None if bound is None else float(bound[i]) for name, bound in bounds.items()},
             "share": round(float(shares[i]), 4),
             "triples": int(pool.relation_counts[i]),
             "labels": int(labels[i]),
         }
         for i in order.tolist()
     ]
+    return list(in_json(lines, words=False))
+
+
+def judged_draws(session: Session) -> Annotations:
+    """Return the answers to an audit; an unsure answer counts as a no."""
+    labels = session.annotations()
+    if words_of(session.settings) is WRONG_FACTS:
+        labels = invert_labels(labels)
+    unsure = session.store.integers("SELECT triple FROM task WHERE answered > 0 AND labelled = 0")
+    return Annotations(np.append(labels.rows, unsure), np.append(labels.labels, np.zeros(len(unsure), dtype=np.bool_)))
 
 
 def task_of(pool: ScoredTriples, row: int, reason: str, *more: Any) -> Task:

@@ -20,7 +20,6 @@ from pathlib import Path
 
 from actc.errors import ActcError, SessionError, describe_failure
 from actc.methods.named import find_method, imported_name
-from actc.session.audit import AuditPlanner
 from actc.session.export import export_session, write_report
 from actc.session.plan import Planner
 from actc.session.session import FAILURE, Session
@@ -108,7 +107,7 @@ def _plan_until_closed(session: Session) -> None:
         os._exit(0)
 
     threading.Thread(target=leave_with_parent, daemon=True).start()
-    planner = AuditPlanner(session) if session.settings.is_audit else Planner(session)
+    planner = Planner(session)
     while True:
         started = time.process_time()
         planner.step()

@@ -76,7 +76,8 @@ Answer with one line of JSON and nothing else: {"answer": "true", "false" or "un
 WORDS = {
     "true": "true", "yes": "true", "correct": "true", "1": "true",
     "false": "false", "no": "false", "incorrect": "false", "wrong": "false", "0": "false",
-    "unsure": "unsure", "unknown": "unsure", "uncertain": "unsure", "maybe": "unsure",
+    "unsure": "unsure", "unknown": "unsure", "uncertain": "unsure", "maybe": "unsure", "not sure": "unsure",
+    "skip": "unsure",
 }  # fmt: skip
 """Words that answer, and the answer that each is."""
 OTHER_LANGUAGES = {

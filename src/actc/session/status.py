@@ -17,8 +17,8 @@ from actc.session.lease_queue import Annotator, lease_clock, leased_at
 from actc.session.session import Session
 from actc.session.settings import Settings
 
-MOST_POINTS = 120
-NEEDED = {"labels", "expected", "low", "high", "relations"}  # of a refit, on the pages
+MOST_POINTS, MOST_RELATIONS = 120, 24
+NEEDED = {"labels", "expected", "low", "high"}  # of a refit, on the pages
 AS_JUDGED = "In estimates and guarantees a triple is true if the majority of these people judge it true."
 MOST_PAIRS = 100  # 200 people are 19,900 pairs
 
@@ -124,19 +124,12 @@ def _page_words(settings: Settings) -> dict[str, Any]:
 def picture(session: Session) -> dict[str, Any]:
     """Return what the refits expect: accuracy by number of labels, the latest cuts, and when to stop."""
     refits = _refits(session)
-    course: dict[str, list[float]] = {}
-    for refit in refits:
-        for line in refit["relations"]:
-            course.setdefault(line["relation"], []).append(line["share"])
     latest = refits[-1] if refits else None
     return {
         "curve": [
             [one["labels"], one["expected"], one["low"], one["high"]] for one in refits if one["expected"] is not None
         ],
-        "relations": [
-            line | {"name": session.names.of(line["relation"]).name, "course": course[line["relation"]]}
-            for line in (latest["relations"] if latest else [])
-        ],
+        "relations": all_relations(session, MOST_RELATIONS),
         "audit": session.settings.is_audit,
         "words": _page_words(session.settings),
         "advice": write_advice(latest, count_labels(session), session.settings.budget),
@@ -159,10 +152,10 @@ def _refits(session: Session) -> list[dict[str, Any]]:
     return refits
 
 
-def all_relations(session: Session) -> list[dict[str, Any]]:
-    """Return every relation as the last refit left it, with its name; those with most labels first."""
-    content = session.store.value("SELECT content FROM relations")
-    return [line | {"name": session.names.of(line["relation"]).name} for line in json.loads(content or "[]")]
+def all_relations(session: Session, most: int | None = None) -> list[dict[str, Any]]:
+    """Return the relations as the last refit left them, with their names; those with most labels first."""
+    lines = json.loads(session.store.value("SELECT content FROM relations") or "[]")[:most]
+    return [line | {"name": session.names.of(line["relation"]).name} for line in lines]
 
 
 def write_advice(refit: dict[str, Any] | None, labels: int, budget: int) -> str:

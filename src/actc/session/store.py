@@ -14,7 +14,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,8 +24,6 @@ from actc.data.triples import IntArray
 from actc.errors import FileError
 
 T = TypeVar("T")
-MOST_AT_ONCE = 4096
-"""Rows that are Python's numbers while they become an array: memory once used for many is not given back."""
 FILE = "session.sqlite"
 VERSION = 19
 # What ``actc.session.lease_queue.Task`` has of a triple that is planned or was given out.
@@ -326,16 +323,10 @@ class Store:
         rows = self.rows(sql, values)
         return rows[0][0] if rows else None
 
-    def integers(self, sql: str, columns: int) -> IntArray:
-        """Read whole numbers, shape (rows, columns): of many rows many times as fast as one by one."""
+    def integers(self, sql: str) -> IntArray:
+        """Read one column of whole numbers: they become an array one by one, and take no more memory than it."""
         with self.connect() as connection:
-            cursor = connection.cursor()
-            cursor.row_factory = None
-            cursor.execute(sql)
-            parts = [np.zeros(0, dtype=np.int64)]
-            while some := cursor.fetchmany(MOST_AT_ONCE):
-                parts.append(np.fromiter(chain.from_iterable(some), dtype=np.int64, count=columns * len(some)))
-        return np.concatenate(parts).reshape(-1, columns)
+            return np.fromiter((number for (number,) in connection.execute(sql)), dtype=np.int64)
 
     def check(self) -> None:
         """Refuse a database of which SQLite finds that it is damaged."""
