@@ -23,7 +23,7 @@ from actc.session import lease_queue as queue_module
 from actc.session import session as session_module
 from actc.session.cards import make_card
 from actc.session.plan import Planner
-from actc.session.settings import SessionInputs, Settings, to_rows
+from actc.session.settings import SessionInputs, Settings
 from actc.session.start import add_session_names, create_session, start_session
 from actc.session.status import history, list_reviews, picture, progress, what_is_left
 from tests.conftest import make_pool, start_copy
@@ -374,9 +374,9 @@ def test_the_owner_has_the_last_word(scores):
     judge(session, bob, 1, "false")
     assert len(session.annotations()) == 0
     assert [line["triple"] for line in list_reviews(session, "differ")] == [triple]
-    assert session.settle(triple, "false", "k") == session.settle(triple, "false", "k")
+    assert session.settle(Judgement("false", triple, "k")) == session.settle(Judgement("false", triple, "k"))
     with pytest.raises(SessionError):
-        session.settle(triple, "true", "k")
+        session.settle(Judgement("true", triple, "k"))
     assert session.annotations().labels.tolist() == [False]
     assert list_reviews(session, "differ") == []
     assert len(history(session)) == 3
@@ -549,6 +549,6 @@ def test_the_history_tells_whether_reasons_were_read_before_the_answer(scores, w
     ],
 )
 def test_forged_settings_are_refused_by_a_sentence_that_names_the_file(tmp_path, forged):
-    rows = [*Settings().rows(), *to_rows(forged)]
+    rows = [(name, json.dumps(value)) for name, value in (vars(Settings()) | forged).items()]
     with pytest.raises(FileError, match=r"session\.sqlite:"):
         Settings.read(rows, tmp_path / "session.sqlite")

@@ -66,7 +66,7 @@ def test_the_label_of_a_triple_is_that_of_the_majority_in_the_order_of_the_first
     read_judgements(session, session.folder.parent / "a.jsonl")
     assert session.annotations().labels.tolist() == labels
     assert session.annotations().rows.tolist() == triples[: len(labels)]
-    session.settle(triples[0], "false", "k")  # the owner's answer outweighs any number, and is no rating
+    session.settle(Judgement("false", triples[0], "k"))  # the owner's answer outweighs any number, and is no rating
     assert session.annotations().labels.tolist() == [False, *labels[1:]]
     assert agreement(session)["shared"] == (2 if words["bob"] != "ss" else 0)
 

@@ -66,7 +66,7 @@ def test_the_counts_are_those_of_a_recount_whatever_people_do(tmp_path_factory, 
         judged = session.annotations().rows
         tasks = [] if name == "owner" else session.ask(people[name], 2)
         if name == "owner" and word != "undo" and len(judged):
-            session.settle(int(judged[0]), word, f"k{number}")
+            session.settle(Judgement(word, int(judged[0]), f"k{number}"))
         elif (
             word == "undo"
             and name != "owner"

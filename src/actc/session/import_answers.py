@@ -139,7 +139,7 @@ def _insert(
                 p, began = float(answers.inclusion_probability[at]), int(min(answers.round[at], MOST_ROUND))
                 how = answers.selection[at], answers.sampling_frame[at], p if p > 0 else None, began
                 put_tasks(connection, [task_of(pool, row, IMPORTED, *(GIVEN if other[at] else how))])
-                queue.insert(judgement, row, "import" if kinds[who] == "person" else "settle")
+                queue.insert(judgement, "import" if kinds[who] == "person" else "settle")
                 added += 1
     return added
 

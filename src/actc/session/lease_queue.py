@@ -311,18 +311,19 @@ class LeaseQueue:
             return stored
         if judgement.answer == "undo":
             return self._undo(judgement)
-        triple = judgement.triple
-        leased = "FROM lease JOIN task USING (triple) WHERE annotator = :who AND triple = :triple"
-        task = self.run(f"SELECT purpose, probability {leased}", triple=triple).fetchone()
+        triple, owner = judgement.triple, self.annotator.kind == "owner"
+        leased = "SELECT purpose, probability FROM lease JOIN task USING (triple) WHERE annotator = :who"
+        any_task = "SELECT 'settle' AS purpose, probability FROM task WHERE true"  # the owner decides without a lease
+        task = self.run(f"{any_task if owner else leased} AND triple = :triple", triple=triple).fetchone()
         if triple is None or task is None:
             return self._find_same(judgement, str(shown["sentence"]))
         if "reasons" in shown:
             # Who answers a triple again has read the reasons after the first answer.
             sql = "SELECT 1 FROM judgement WHERE triple = :triple AND annotator = :who LIMIT 1"
             again = self.run(sql, triple=triple).fetchone()
-            shown = shown | {"reasons": "before" if again or shown["reasons"] == "beside" else "after"}
+            shown = shown | {"reasons": "before" if again or owner or shown["reasons"] == "beside" else "after"}
         content = json.dumps(shown, ensure_ascii=False)
-        number = self.insert(judgement, triple, task["purpose"], content, task["probability"])
+        number = self.insert(judgement, task["purpose"], content, task["probability"])
         self.run("DELETE FROM lease WHERE annotator = :who AND triple = :triple", triple=triple)
         return {"id": number, "triple": triple}
 
@@ -361,7 +362,6 @@ class LeaseQueue:
     def insert(
         self,
         judgement: Judgement,
-        triple: int,
         purpose: str,
         shown: str = "{}",
         probability: float | None = None,
@@ -372,17 +372,16 @@ class LeaseQueue:
             "INSERT INTO judgement "
             "(at, annotator, triple, answer, purpose, key, seconds, note, shown, probability, undoes) "
             "VALUES (:at, :who, :triple, :answer, :purpose, :key, :seconds, :note, :shown, :probability, :undoes)",
-            **vars(judgement) | {"triple": triple, "purpose": purpose, "shown": shown, "undoes": undoes},
-            probability=probability,
+            **vars(judgement) | {"purpose": purpose, "shown": shown, "probability": probability, "undoes": undoes},
         ).lastrowid
         assert number is not None
         # Not INSERT OR REPLACE: its silent delete fires no trigger, and the triggers count.
-        self.run("DELETE FROM answer WHERE triple = :triple AND annotator = :who", triple=triple)
+        self.run("DELETE FROM answer WHERE triple = :triple AND annotator = :who", triple=judgement.triple)
         self.run(
             "INSERT INTO answer (triple, annotator, label, judgement) SELECT triple, annotator, "
             "CASE answer WHEN 'true' THEN 1 WHEN 'false' THEN 0 END, id FROM "
             f"({PRESENT} AND j.triple = :triple ORDER BY j.id DESC LIMIT 1)",
-            triple=triple,
+            triple=judgement.triple,
         )
         return number
 
@@ -393,7 +392,7 @@ class LeaseQueue:
         if old is None:
             given = "" if undo.undoes is None else " Your current answers are under “My answers”."
             raise SessionError(f"There is nothing to undo.{given}")
-        number = self.insert(undo, old["triple"], old["purpose"], undoes=old["id"])
+        number = self.insert(replace(undo, triple=old["triple"]), old["purpose"], undoes=old["id"])
         # The triple of an imported judgement, or of the owner's decision, had no lease: it gets none now.
         if old["purpose"] in ("new", "shared", "again"):
             self.lease([old["triple"]], old["purpose"], in_front=True)

@@ -32,7 +32,7 @@ from actc.errors import FileError, OptionError, SessionError, check_choice
 from actc.session.cards import plain, sentence
 from actc.session.lease_queue import TASK, Annotator, Judgement, LeaseQueue, Recorded, Task, lease_clock, put_tasks
 from actc.session.names import Names
-from actc.session.settings import CHANGEABLE, Settings, to_rows
+from actc.session.settings import CHANGEABLE, Settings
 from actc.session.store import FILE, Store
 
 OWNER = "owner"
@@ -97,9 +97,7 @@ class Session:
             check_choice("setting to change", name, CHANGEABLE)
         replace(self.settings, **choices)  # refuses what a start would refuse
         names = [self.check_name(name, "person") for name in people]
-        with self.store.transaction() as connection:
-            sql = "INSERT INTO setting (at, name, value) VALUES (?, ?, ?)"
-            connection.executemany(sql, [(time.time(), *row) for row in to_rows(choices)])
+        write_settings(self.store, choices)
         for name in names:
             self.add_annotator(name)
 
@@ -120,9 +118,8 @@ class Session:
     def check_name(self, name: str, kind: str) -> str:
         """Return a name in one form; refuse one that is no name, or that an annotator of another kind has."""
         name = tidy_name(name, "an annotator")
-        for other in self.annotators():
-            if other.name == name and other.kind != kind:
-                raise SessionError(f"The name {name!r} is taken in this session ({other.kind}); choose another.")
+        if any(other.name == name and other.kind != kind for other in self.annotators()):
+            raise SessionError(f"The name {name!r} is taken in this session; choose another.")
         return name
 
     def change_link(self, name: str, void: bool = False) -> Annotator:
@@ -157,10 +154,10 @@ class Session:
 
     def annotator(self, name: str) -> Annotator:
         """Return an annotator by name."""
-        for annotator in self.annotators():
-            if annotator.name == name:
-                return annotator
-        raise SessionError(f"No annotator is called {name!r} in this session.")
+        found = [one for one in self.annotators() if one.name == name]
+        if not found:
+            raise SessionError(f"No annotator is called {name!r} in this session.")
+        return found[0]
 
     def annotators(self, only: int | None = None) -> list[Annotator]:
         """Return everybody who may judge, the owner first; or the one of this number."""
@@ -188,7 +185,8 @@ class Session:
         """
         settings, judgements = self.settings, list(judgements)
         relation = None if settings.is_audit else relation
-        count, times = 0 if settings.paused or self.certified else count, (time.time(), lease_clock())
+        count = 0 if settings.paused or self.certified else count
+        times = time.time(), lease_clock()
         shown: list[dict[str, object]] = []
         for one in judgements:
             reasons = settings.reasons != "never" and self.names.reasons(one.triple)
@@ -215,28 +213,15 @@ class Session:
         row = self.store.rows("SELECT head, relation, tail FROM task WHERE triple = ?", (triple,))
         return plain(sentence(*map(self.names.of, row[0]))) if row else ""
 
-    def settle(self, triple: int, answer: str, key: str, note: str = "", task: Task | None = None) -> Recorded:
-        """Store the owner's answer to a triple; it overrules everybody's answers.
+    def settle(self, judgement: Judgement, task: Task | None = None) -> Recorded:
+        """Store the owner's answer to a triple, which overrules everybody's, or take one back.
 
         A triple that was never given out comes as a task.
         """
-        owner, judgement = self.annotator(OWNER), Judgement(answer, triple, key, note=note)
-        with self.store.transaction() as connection:
-            queue = LeaseQueue(connection, owner)
-            if task is not None:
+        if task is not None:
+            with self.store.transaction() as connection:
                 put_tasks(connection, [task])
-            row = connection.execute("SELECT probability FROM task WHERE triple = ?", (triple,)).fetchone()
-            if row is None or answer == "undo":
-                raise SessionError(f"Triple {triple} was not judged in this session.")
-            stored = queue.find_stored(judgement)
-            if stored is not None:
-                return stored
-            number = queue.insert(judgement, triple, "settle", probability=row["probability"])
-        return {"id": number, "triple": triple}
-
-    def unsettle(self, key: str, undoes: str | None = None) -> Recorded:
-        """Take back an answer of the owner's: the one with the key ``undoes``, or the last that stands."""
-        return self.record(self.annotator(OWNER), [Judgement("undo", None, key, undoes=undoes)])[0]
+        return self.record(self.annotator(OWNER), [judgement])[0]
 
     def annotations(self) -> Annotations:
         """Return one label per triple that people judged, in the order in which they were first judged.
@@ -267,6 +252,13 @@ class Session:
             raise FileError(
                 f"{self.store.path}: a probability in it is no number; put back a copy of the session."
             ) from None
+
+
+def write_settings(store: Store, values: Mapping[str, Any]) -> None:
+    """Write settings; earlier values stay in the history."""
+    with store.transaction() as connection:
+        rows = [(time.time(), name, json.dumps(value)) for name, value in values.items()]
+        connection.executemany("INSERT INTO setting (at, name, value) VALUES (?, ?, ?)", rows)
 
 
 def put_annotator(connection: Connection, name: str, kind: str) -> Annotator:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -111,10 +111,6 @@ class Settings:
         """The precision to guarantee, if there is one."""
         return as_target(self.precision, self.confidence)
 
-    def rows(self) -> list[tuple[str, str]]:
-        """Return the settings as rows of the database."""
-        return to_rows(asdict(self))
-
     @classmethod
     def read(cls, rows: Iterable[tuple[str, str]], path: Path) -> Settings:
         """Read settings, the last of each name, or raise an error that names the file."""
@@ -126,11 +122,6 @@ class Settings:
             return read
         except (ValueError, TypeError, KeyError, ActcError) as error:
             raise FileError(f"{path}: the settings are damaged ({str(error).rstrip('.')}).") from None
-
-
-def to_rows(values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return values as rows of the table ``setting``."""
-    return [(name, json.dumps(value)) for name, value in values.items()]
 
 
 def as_target(precision: float | None, confidence: float) -> TargetPrecision | None:

@@ -6,7 +6,6 @@ import os
 import secrets
 import shutil
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -27,7 +26,7 @@ from actc.errors import FileError
 from actc.graph.formats import as_table, read_graph
 from actc.session.names import insert_names, write_known, write_reasons, write_sources
 from actc.session.read_names import own_labels
-from actc.session.session import OWNER, Session, open_session
+from actc.session.session import OWNER, Session, open_session, write_settings
 from actc.session.settings import SessionInputs, Settings
 from actc.session.store import FILE, Store
 
@@ -112,9 +111,7 @@ def write_core(folder: Path, settings: Settings) -> Session:
     with open(os.open(folder / "secret", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(secrets.token_bytes(32))
     store = Store(folder / FILE, create=True)
-    with store.transaction() as connection:
-        sql = "INSERT INTO setting (at, name, value) VALUES (?, ?, ?)"
-        connection.executemany(sql, [(time.time(), *row) for row in settings.rows()])
+    write_settings(store, vars(settings))
     store.close()
     session = Session(folder)
     session.add_annotator(OWNER, "owner")

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from actc.errors import OptionError
-from actc.session import Annotator
+from actc.session import Annotator, Judgement
 from actc.session.processes import make_file
 from actc.session.status import agreement, all_relations, count_reviews, list_reviews, people, progress, show_review
 from actc.web.access import LARGEST, OWNER_PAGE, Strict, Who, checking
@@ -110,11 +110,9 @@ def get_card(triple: Annotated[int, Path(ge=0, le=LARGEST)], pages: Open, owner:
 @owning.post("/settle")
 def settle(body: JudgementBody, pages: Open, owner: Who) -> dict[str, Any]:
     """Decide a triple on which people differ; "undo" takes back the last decision, or the one stored under a key."""
-    if body.answer == "undo":
-        return pages.session.unsettle(body.key, body.undoes)
-    if body.triple is None:
+    if body.answer != "undo" and body.triple is None:
         raise OptionError("A decision is about a triple: give its number.")
-    return pages.session.settle(body.triple, body.answer, body.key, body.note)
+    return pages.session.settle(Judgement(**body.model_dump()))
 
 
 @owning.post("/annotators")

@@ -18,7 +18,7 @@ from actc.data.database import quote
 from actc.decide.decision_table import DECISIONS, PRECISIONS
 from actc.decide.estimate import MISSING_FACTS, WRONG_FACTS
 from actc.errors import SessionError
-from actc.session import OWNER, Session
+from actc.session import OWNER, Judgement, Session
 from actc.session.cards import plain, sentence
 from actc.session.lease_queue import LABELS, Task
 from actc.session.names import Names, name_marked
@@ -274,10 +274,10 @@ def store_owner_answer(project: Project, session: Session, triple: tuple[str, st
     pool = f"read_parquet({quote(str(session.folder / 'pool.parquet'))}, file_row_number = true)"
     found = _query(f"SELECT file_row_number, score FROM {pool} WHERE head = ? AND relation = ? AND tail = ?", triple)
     if found and answer == "undo":
-        session.unsettle(f"{key}-undo", key)
+        session.settle(Judgement("undo", None, f"{key}-undo", undoes=key))
     elif found:
         row, score = found[0]
-        session.settle(row, answer, key, task=Task(row, *triple, float(score or 0.0), OWN_ANSWER))
+        session.settle(Judgement(answer, row, key), Task(row, *triple, float(score or 0.0), OWN_ANSWER))
     elif project.options.goal == "decide":
         raise SessionError(f"{' '.join(triple)} is not in the session.")
     else:
