@@ -39,7 +39,7 @@ def test_a_planner_that_fails_says_why_on_the_page_and_in_the_report_until_it_pl
     sound = pool.read_bytes()
     pool.write_bytes(sound[:-100] + bytes(100))
     told: list[str] = []
-    with planning(session.folder, told.append):
+    with planning(session, told.append):
         wait_until(lambda: told)
         assert "pool.parquet" in told[0]
         assert "Traceback" not in told[0]

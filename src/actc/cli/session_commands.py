@@ -156,7 +156,7 @@ def _judge_here(session: Session, name: str) -> None:
     from actc.session.terminal import judge_in_terminal
 
     read_key = click.getchar if sys.stdin.isatty() else lambda: sys.stdin.read(1)
-    with planning(session.folder, click.echo):
+    with planning(session, click.echo):
         judge_in_terminal(session, session.add_annotator(name), read_key, input, click.echo)
 
 

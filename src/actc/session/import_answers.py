@@ -23,7 +23,7 @@ from actc.session.session import MOST_NAME, OWNER, Session, open_session, put_an
 
 IMPORTED = "Brought in from a file."
 KINDS = ("person", OWNER)
-NUMBERS = {"inclusion_probability": "nan", "frame_size": 0, "round": 0, "seconds": "nan"}
+NUMBERS: dict[str, Any] = {"inclusion_probability": "nan", "frame_size": 0, "round": 0, "seconds": "nan"}
 """The numbers that a judgement in JSON may have, and what stands for one that it has not."""
 MOST_ROUND, MOST_SECONDS = 10**6, 1e6
 GIVEN = ("given", "", None, 0)
@@ -192,6 +192,7 @@ def _read_entries(entries: Entries, owner: bool) -> tuple[Answers, list[Judgemen
         answers = Answers(
             encode_columns(*([entry[name] for entry in given] for name in Session.TRIPLE)),
             np.array([one.answer == "true" for one in judgements], dtype=np.bool_),
+            None,
             **{name: [entry[name] for entry in given] for name in PROVENANCE},
         )
     except RowError as error:

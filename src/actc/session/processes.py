@@ -49,10 +49,9 @@ def command_of(session: Session, *words: str) -> list[str]:
 
 
 @contextmanager
-def planning(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
+def planning(session: Session, report: Callable[[str], None]) -> Iterator[None]:
     """Keep a planner running in a process of its own; it ends with this block, or with this process."""
-    with closing(Session(folder, synced=False)) as session:
-        command = command_of(session)
+    command = command_of(session)
     ending, starting = threading.Event(), threading.Lock()
     current: list[subprocess.Popen[bytes]] = []
 
@@ -122,24 +121,13 @@ def make_file(session: Session, name: str) -> bytes:
     # Beside the session: paths in a file are relative to it, so it is right wherever it lies beside the session.
     out = session.folder.absolute().parent / f".{session.folder.name}-{secrets.token_hex(4)}-{name}"
     try:
-        if name in ("labels.tsv", "history.jsonl"):  # these need no pool
-            _write_file(session, name, out)
-        else:
-            command = command_of(session, name, str(out))
-            done = subprocess.run(command, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
-            if done.returncode:
-                raise SessionError((done.stderr.strip().splitlines() or ["It could not be made."])[-1])
+        command = command_of(session, name, str(out))
+        done = subprocess.run(command, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
+        if done.returncode:
+            raise SessionError((done.stderr.strip().splitlines() or ["It could not be made."])[-1])
         return out.read_bytes()
     finally:
         out.unlink(missing_ok=True)
-
-
-def _write_file(session: str | Session, name: str, out: Path) -> None:
-    """Write labels.tsv, history.jsonl, thresholds.json, accepted.tsv or report.html."""
-    if name == "report.html":
-        write_report(session, out)
-    else:
-        export_session(session, **{name.partition(".")[0]: out})
 
 
 def main(folder: str, method: str, name: str = "", out: str = "") -> None:
@@ -148,8 +136,10 @@ def main(folder: str, method: str, name: str = "", out: str = "") -> None:
         find_method(method)
     try:
         with closing(Session(folder, synced=bool(name))) as session:
-            if name:
-                _write_file(session, name, Path(out))
+            if name == "report.html":
+                write_report(session, out)
+            elif name:  # labels.tsv, history.jsonl, thresholds.json or accepted.tsv
+                export_session(session, **{name.partition(".")[0]: out})
             else:
                 _plan_until_closed(session)
     except Exception as error:

@@ -58,7 +58,7 @@ def serve(
         prepare(session)
         if not session.people():
             session.add_annotator(ALONE)
-        with planning(folder, report):
+        with planning(session, report):
             port = listener.getsockname()[1]
             app = create_app(session, host, address=address_for_others(host, port, public_url))
             announce(links_of(session, host, port, public_url))

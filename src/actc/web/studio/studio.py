@@ -125,7 +125,7 @@ class Studio:
                 ending.callback(session.close)
                 chosen = {name: getattr(options, name) for name in ("title", "guidelines")}  # since the session began
                 session.change({name: text for name, text in chosen.items() if getattr(session.settings, name) != text})
-                ending.enter_context(planning(folder, lambda sentence: None))  # the owner's page shows trouble
+                ending.enter_context(planning(session, lambda sentence: None))  # the owner's page shows trouble
                 tab = "people" if key.endswith(AUDIT) else "decide"
                 back = f"project/{key.removesuffix(AUDIT)}#{tab}"
                 app = create_app(session, self.host, PREFIX + key, back, self.address)
