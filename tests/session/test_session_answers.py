@@ -54,7 +54,6 @@ def answer(session: Session, name: str, words: str) -> list[int]:
     ],
 )
 def test_the_label_of_a_triple_is_that_of_the_majority_in_the_order_of_the_first_answers(session, words, labels):
-    session.change({"overlap": 1.0})
     triples = session.store.integers("SELECT triple FROM plan ORDER BY place LIMIT 2")[::-1].tolist()
     lines = [
         {"answer": {"t": "true", "f": "false", "s": "unsure"}[word], "name": name}

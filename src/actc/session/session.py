@@ -154,10 +154,10 @@ class Session:
 
     def annotator(self, name: str) -> Annotator:
         """Return an annotator by name."""
-        found = [one for one in self.annotators() if one.name == name]
-        if not found:
-            raise SessionError(f"No annotator is called {name!r} in this session.")
-        return found[0]
+        for annotator in self.annotators():
+            if annotator.name == name:
+                return annotator
+        raise SessionError(f"No annotator is called {name!r} in this session.")
 
     def annotators(self, only: int | None = None) -> list[Annotator]:
         """Return everybody who may judge, the owner first; or the one of this number."""
