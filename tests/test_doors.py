@@ -582,7 +582,7 @@ def test_without_a_budget_nobody_is_asked_and_the_method_decides(folder, small_m
 
 def test_a_completion_promises(tmp_path):
     """A pool with a model of its own kind is too small to promise much; scores that tell true from false are not."""
-    from actc.session.oracle import ask_oracle
+    from actc.complete.oracle import ask_oracle
 
     pool, labels = make_pool(600, 3, seed=2)
     oracle = lambda triples, rows: labels[rows]  # noqa: E731

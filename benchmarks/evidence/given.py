@@ -24,11 +24,11 @@ from families import make_families
 from actc.complete import given
 from actc.complete.candidates import Candidates
 from actc.complete.given import score_given
+from actc.complete.oracle import ask_oracle
 from actc.data.numeric import logit, sigmoid
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples, encode_columns
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import EVIDENCE_METHOD
-from actc.session.oracle import ask_oracle
 
 FIELDS = ("kind", "share", "confidences", "way", "answers", "seed", "accuracy", "all")
 BUDGETS = (0, 20, 50, 100)

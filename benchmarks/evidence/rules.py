@@ -25,6 +25,7 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 
 from actc.complete.candidates import worth_asking
+from actc.complete.oracle import ask_oracle
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples
 from actc.evidence import rules as plan
 from actc.evidence.holdouts import score_rules
@@ -34,7 +35,6 @@ from actc.evidence.table import open_spilling, put_facts
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import EVIDENCE_METHOD
-from actc.session.oracle import ask_oracle
 
 FIELDS = (
     "graph", "redraw", "ranked_by", "answers", "seed", "confidence", "rules", "candidates", "found_hidden",

@@ -22,13 +22,13 @@ from pathlib import Path
 import numpy as np
 
 from actc.complete.config import RunConfig
+from actc.complete.oracle import FileOracle, ask_oracle, split_pool
 from actc.complete.prepare import prepare
 from actc.data.progress import no_stage
 from actc.data.triples import BoolArray
 from actc.decide.case import Case
 from actc.decide.guarantee import TargetPrecision
 from actc.graph.formats import read_graph
-from actc.session.oracle import FileOracle, ask_oracle, split_pool
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "evidence"))

@@ -23,11 +23,11 @@ from pathlib import Path
 import numpy as np
 
 from actc.bench.cells import Cell, load_cell, read_cell
+from actc.complete.oracle import ask_oracle
 from actc.data.answers import Annotations
 from actc.data.triples import FloatArray, IntArray
 from actc.decide.guarantee import TargetPrecision
 from actc.methods.named import METHODS
-from actc.session.oracle import ask_oracle
 
 HERE = Path(__file__).parent
 BUDGETS, TARGETS, CONFIDENCE = (50, 100, 300), (0.8, 0.9, 0.95), 0.9

@@ -13,6 +13,7 @@ from actc import ScoredTriples
 from actc.complete import report as complete_report
 from actc.complete.candidates import LEAST_ASKED, best_placed, worth_asking
 from actc.complete.config import RunConfig
+from actc.complete.oracle import FileOracle, ask_oracle
 from actc.complete.pykeen import find_unseen
 from actc.complete.report import provenance_of, summarise
 from actc.complete.run import run_completion
@@ -24,7 +25,6 @@ from actc.graph.formats import read_graph, write_graph
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import EVIDENCE_METHOD
 from actc.session import Judgement, Session
-from actc.session.oracle import FileOracle, ask_oracle
 from tests.complete.small_graph import make_graph, new_facts, trained_on
 from tests.conftest import make_pool
 

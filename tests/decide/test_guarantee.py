@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from actc.complete.oracle import ask_oracle
 from actc.data.answers import Annotations, Answers
 from actc.data.triples import ScoredTriples
 from actc.decide.case import Case
@@ -25,7 +26,6 @@ from actc.decide.guarantee import (
     split_random,
 )
 from actc.decide.pick import pick_next
-from actc.session.oracle import ask_oracle
 from tests.synthetic import make_truth
 
 POOL, TRUTH, _ = make_truth(3000, 5)

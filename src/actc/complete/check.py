@@ -16,6 +16,14 @@ from actc.complete.candidates import CANDIDATES, Candidates
 from actc.complete.config import RunConfig, as_path, defaults_of, options_of
 from actc.complete.doubt import doubt_facts, probability_wrong, refuse_few
 from actc.complete.earlier import RESTORED, has_answers, read_answers, store_answers
+from actc.complete.oracle import (
+    FileOracle,
+    Finished,
+    Oracle,
+    annotate_command,
+    ask_oracle,
+    open_judged,
+)
 from actc.data.answers import Annotations
 from actc.data.begun import Begun, alone_in
 from actc.data.files import read_listed, write_triples
@@ -37,14 +45,6 @@ from actc.methods.pooled.method import EVIDENCE_METHOD, WRONG_FACTS_METHOD
 from actc.session import Session
 from actc.session.cases import invert_labels
 from actc.session.export import name_things
-from actc.session.oracle import (
-    FileOracle,
-    Finished,
-    Oracle,
-    annotate_command,
-    ask_oracle,
-    open_judged,
-)
 from actc.session.read_names import own_labels, try_names
 from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session

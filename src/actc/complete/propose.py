@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from actc.complete.candidates import MODEL, Candidates, ask_for, best_placed, candidates_of_rules, proposed_by
+from actc.complete.oracle import Finished
 from actc.complete.pykeen import find_unseen, load_result
 from actc.complete.search import CandidateSearch, Scorer, knows, write_candidates
 from actc.complete.union import candidates_of_both
@@ -22,7 +23,6 @@ from actc.evidence.table import count_look_ups
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals
-from actc.session.oracle import Finished
 
 
 def propose_candidates(

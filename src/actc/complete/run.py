@@ -33,6 +33,15 @@ from actc.complete.earlier import (
     store_answers,
 )
 from actc.complete.given import read_given
+from actc.complete.oracle import (
+    FileOracle,
+    Finished,
+    annotate_command,
+    ask_oracle,
+    open_judged,
+    session_state,
+    split_pool,
+)
 from actc.complete.prepare import prepare
 from actc.complete.report import headline, new_facts, summarise, write_completion, write_next_page, write_report
 from actc.data.answers import Answers
@@ -54,15 +63,6 @@ from actc.methods.pooled.method import WRONG_FACTS_METHOD
 from actc.session import Session
 from actc.session.cases import Opened, invert_labels
 from actc.session.export import name_things
-from actc.session.oracle import (
-    FileOracle,
-    Finished,
-    annotate_command,
-    ask_oracle,
-    open_judged,
-    session_state,
-    split_pool,
-)
 from actc.session.read_names import own_labels, try_names
 from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session
