@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 import actc
 from actc.cli.main import commands
-from actc.complete.run import run_completion
+from actc.complete.run import run_config
 from actc.data.answers import Annotations, Answers
 from actc.data.calibration import Calibration, Sources
 from actc.data.constraints import Constraint, Constraints
@@ -441,7 +441,7 @@ def test_how_each_was_asked_is_the_same_in_the_store_and_in_the_labels_read_back
 
 def test_an_oracle_every_door_accepts_the_same_triples_by_the_same_hands(folder, small_model, tmp_path):  # noqa: F811
     out = tmp_path / "out"
-    completed = run_completion(plan(folder, out, evidence=False, model=small_model))
+    completed = run_config(plan(folder, out, evidence=False, model=small_model))
     check_completion(out, completed.lines)
     accepted = rows_of(out / "accepted.tsv")
     assert "oracle" in accepted.values()
@@ -488,11 +488,11 @@ def test_a_completion_obeys_constraints_by_every_door(folder, small_model, tmp_p
     Constraints(tuple(rules)).write(tmp_path / "rules.tsv")
     more = {} if oracle else {"oracle": None}
     asking = replace(plan(folder, tmp_path / "out", **more), constraints=tmp_path / "rules.tsv")
-    completed = run_completion(asking)
+    completed = run_config(asking)
     if not oracle:
         true = triples_of(folder / "truth.tsv")
         ask_people(asking, {triple: triple in true for triple in triples_of(folder / "candidates.tsv")}, judges=False)
-        completed = run_completion(asking)
+        completed = run_config(asking)
         run("export", asking.out / "session", "--accepted", tmp_path / "export.tsv")
         assert rows_of(tmp_path / "export.tsv") == rows_of(asking.out / "accepted.tsv")
     check_completion(asking.out, completed.lines)
@@ -515,12 +515,12 @@ def ask_people(asking, truth, judges: bool) -> None:
 @pytest.mark.parametrize("judges", [False, True])
 def test_a_completion_by_people_is_what_its_session_says(folder, small_model, tmp_path, judges):  # noqa: F811
     asking = plan(folder, tmp_path / "out", evidence=False, model=small_model, oracle=None)
-    run_completion(asking)
+    run_config(asking)
     candidates = triples_of(folder / "candidates.tsv")
     true = triples_of(folder / "truth.tsv")
     ask_people(asking, {triple: triple in true for triple in candidates}, judges)
     with counted() as counts:
-        completed = run_completion(asking)
+        completed = run_config(asking)
     answers = json.loads((asking.out / "report.json").read_text())["judged"]
     assert counts == {"opened": 1, "read": 1, "fitted": 1 + min(FOLDS, answers)}
     check_completion(asking.out, completed.lines)
@@ -565,7 +565,7 @@ def test_an_export_of_everything_opens_reads_and_fits_once(judged, tmp_path):
 
 def test_without_a_budget_nobody_is_asked_and_the_method_decides(folder, small_model, tmp_path):  # noqa: F811
     asked = replace(plan(folder, tmp_path / "out", evidence=False, model=small_model, oracle=None), budget=0)
-    completed = run_completion(asked)
+    completed = run_config(asked)
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["judged"] == 0
     assert not (tmp_path / "out" / "session").exists()
@@ -585,8 +585,7 @@ def test_a_completion_promises(tmp_path):
     from actc.complete.oracle import ask_oracle
 
     pool, labels = make_pool(600, 3, seed=2)
-    oracle = lambda triples, rows: labels[rows]  # noqa: E731
-    case = ask_oracle(pool, oracle, np.arange(len(pool)), budget=150, target=TargetPrecision(0.8, 0.9))
+    case = ask_oracle(Case(pool, target=TargetPrecision(0.8, 0.9)), labels, budget=150)
     decided = case.decisions
     mine = decided.accepted & (decided.by == "method")
     assert mine.sum() > 20

@@ -25,15 +25,17 @@ from pathlib import Path
 import numpy as np
 
 from actc.complete.candidates import Candidates
-from actc.complete.check import ask_about
 from actc.complete.doubt import doubt_facts, probability_wrong
+from actc.complete.oracle import ask_oracle
 from actc.complete.propose import propose_candidates
 from actc.data.files import read_scored
+from actc.decide.case import Case
 from actc.decide.guarantee import TargetPrecision
 from actc.evidence.plant import Planted, replace_all, replace_end, replace_relation, replace_seen
 from actc.evidence.rules import propose_by_rules
 from actc.graph.formats import read_graph, write_graph
 from actc.graph.graph import Graph
+from actc.methods.pooled.method import WRONG_FACTS_METHOD
 
 MOST_PROPOSED = 3  # times as many of a model's best proposals as are planted
 
@@ -91,7 +93,8 @@ def run_cell(args: argparse.Namespace, name: str, kind: str, share: float, repea
 def ask(args: argparse.Namespace, doubtful: Candidates, labels: np.ndarray, seed: int) -> dict[str, object]:
     """Ask so many questions; return how the rest is ranked before and after, what is taken out, and what is told."""
     facts, rows, target = doubtful.triples, np.arange(len(labels)), TargetPrecision(args.precision)
-    case = ask_about(facts, lambda triples, asked: ~labels[asked], rows, args.answers, target, seed)
+    case = Case(facts, method=WRONG_FACTS_METHOD, target=target)
+    case = ask_oracle(case, labels, budget=args.answers, seed=seed)
     asked = case.answers.rows
     rest = np.setdiff1d(rows, asked)
     before, after = (

@@ -27,6 +27,7 @@ from actc.complete.given import score_given
 from actc.complete.oracle import ask_oracle
 from actc.data.numeric import logit, sigmoid
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples, encode_columns
+from actc.decide.case import Case
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import EVIDENCE_METHOD
 
@@ -97,8 +98,7 @@ def measure(kind: str, share: float, seed: int) -> Iterator[tuple[object, ...]]:
             ways["complete" if weight == given.OWN_WEIGHT else f"weight {weight:g}"] = scored, EVIDENCE_METHOD
         for way, (pool, method) in ways.items():
             for budget in BUDGETS if method != "actc-lr-rndm" else BUDGETS[1:]:
-                rows = np.arange(len(pool))
-                case = ask_oracle(pool, lambda _, asked: labels[asked], rows, method=method, budget=budget, seed=seed)
+                case = ask_oracle(Case(pool, method=method), labels, budget=budget, seed=seed)
                 accuracy = float((case.decisions.accepted == labels).mean())
                 yield kind, share, name, way, budget, seed, round(accuracy, 4), round(float(labels.mean()), 4)
 

@@ -27,6 +27,7 @@ from sklearn.metrics import average_precision_score
 from actc.complete.candidates import worth_asking
 from actc.complete.oracle import ask_oracle
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples
+from actc.decide.case import Case
 from actc.evidence import rules as plan
 from actc.evidence.holdouts import score_rules
 from actc.evidence.rules import propose_by_rules
@@ -127,14 +128,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
     for answers in options.answers:
         candidates = found.scored.without_pieces()
         everyone = worth_asking(candidates, np.arange(len(candidates)))
-        case = ask_oracle(
-            candidates,
-            lambda _, asked: true[asked],
-            everyone,
-            method=EVIDENCE_METHOD,
-            budget=answers,
-            seed=options.seed,
-        )
+        case = ask_oracle(Case(candidates, method=EVIDENCE_METHOD), true, everyone, answers, options.seed)
         told = dict(zip(("low", "middle", "high"), case.accepted_precision or (), strict=False))
         decided = case.decisions
         ranked = log_odds if decided.probability is None else decided.probability

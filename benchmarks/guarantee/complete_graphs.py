@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from actc.complete.config import RunConfig
-from actc.complete.oracle import FileOracle, ask_oracle, split_pool
+from actc.complete.oracle import NO_ANSWERS, FileOracle, ask_oracle, draw_pool
 from actc.complete.prepare import prepare
 from actc.data.progress import no_stage
 from actc.data.triples import BoolArray
@@ -45,17 +45,17 @@ def measure(folder: Path, seed: int, repeats: int) -> Iterator[tuple[object, ...
         out = Path(place)
         _, truth = write_task(folder, out)
         plan = RunConfig(out / "graph.tsv", out / "better", seed=seed)
-        ready, _ = prepare(plan, read_graph(out / "graph.tsv"), None, no_stage)
-        oracle, judgeable = FileOracle(out / "truth.tsv", true=truth).judge(ready.triples)
-        rows, method, true = ready.worth_asking(judgeable), ready.method, truth.contains(ready.triples)
+        ready, _ = prepare(plan, read_graph(out / "graph.tsv"), None, None, no_stage)
+        judged = FileOracle(out / "truth.tsv", true=truth).judge(ready.triples)
+        rows, method, true = ready.worth_asking(judged.rows), ready.method, judged.labels
     for way, (budget, target) in WAYS.items():
         for repeat in range(repeats if budget else 1):
-            case = ask_oracle(
-                ready.triples, oracle, rows, method=method, budget=budget, seed=1000 * seed + repeat, target=target
-            )
+            case = Case(ready.triples, method=method, target=target)
+            case = ask_oracle(case, true, rows, budget, 1000 * seed + repeat)
             mine = case.decisions.accepted & (case.decisions.by == "method")
             yield folder.name, seed, way, repeat, len(case.annotations), int(mine.sum()), int(true[mine].sum())
-    pool = ready.triples.take(split_pool(rows, np.random.default_rng(seed))).with_used_names()
+    drawn = draw_pool(ready.triples, rows, NO_ANSWERS, np.random.default_rng(seed))
+    pool = ready.triples.take(drawn).with_used_names()
     ranking = Case(pool, method=method, candidates=ready.triples).ranking
     accepted, precision = bound_accepted(true[ranking.rows])
     yield folder.name, seed, "most", 0, ANSWERS, round(accepted), round(accepted * precision)

@@ -26,6 +26,7 @@ from actc.bench.cells import Cell, load_cell, read_cell
 from actc.complete.oracle import ask_oracle
 from actc.data.answers import Annotations
 from actc.data.triples import FloatArray, IntArray
+from actc.decide.case import Case
 from actc.decide.guarantee import TargetPrecision
 from actc.methods.named import METHODS
 
@@ -66,9 +67,8 @@ class Trial:
 
     def list_test(self, budget: int, target: float) -> tuple[IntArray, IntArray]:
         """Return the accepted rows and the judged ones, by the product."""
-        labels, rows = self.labels, np.arange(len(self.pool))
-        options = {"budget": budget, "seed": self.repeat, "target": TargetPrecision(target, CONFIDENCE)}
-        case = ask_oracle(self.pool, lambda _, asked: labels[asked], rows, **options)
+        case = Case(self.pool, target=TargetPrecision(target, CONFIDENCE))
+        case = ask_oracle(case, self.labels, budget=budget, seed=self.repeat)
         judged = case.annotations.rows
         return np.setdiff1d(np.flatnonzero(case.decisions.accepted), judged), judged
 

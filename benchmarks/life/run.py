@@ -28,7 +28,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from actc.complete.config import RunConfig
-from actc.complete.run import run_completion
+from actc.complete.run import run_config
 from actc.graph.formats import read_graph
 
 Fact = tuple[str, str, str]
@@ -86,9 +86,9 @@ def live(world: str, folder: Path | None, seed: int) -> list[dict[str, object]]:
             _write(place / "truth.tsv", known + missing)
             plan = RunConfig(place / "graph.tsv", place / "life", oracle=place / "truth.tsv", budget=ANSWERS,
                                   seed=seed * WEEKS + week)  # fmt: skip
-            run_completion(plan)
+            run_config(plan)
             _copy_candidates(place / "life", place / "nothing")
-            run_completion(replace(plan, out=place / "nothing"))
+            run_config(replace(plan, out=place / "nothing"))
             told = {"world": world, "seed": seed, "week": week, "facts": len(known), "missing": len(missing)}
             rows += [{**told, "arm": arm, **_measure(place / arm, set(missing))} for arm in ("life", "nothing")]
             print(world, seed, week, rows[-2]["f1"], rows[-1]["f1"], file=sys.stderr, flush=True)

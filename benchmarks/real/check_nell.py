@@ -18,14 +18,16 @@ from pathlib import Path
 import numpy as np
 
 from actc.complete.candidates import Candidates
-from actc.complete.check import ask_about
 from actc.complete.doubt import doubt_facts, probability_wrong
+from actc.complete.oracle import ask_oracle
 from actc.data.answers import Answers
 from actc.data.numeric import sigmoid
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples
+from actc.decide.case import Case
 from actc.decide.guarantee import TargetPrecision
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
+from actc.methods.pooled.method import WRONG_FACTS_METHOD
 
 OUT = Path(__file__).with_suffix(".csv")
 BUDGETS = (20, 50, 100)
@@ -53,7 +55,8 @@ def run(name: str, doubtful: Candidates, answers: Answers, budget: int, repeat: 
     wrong = np.zeros(len(facts), dtype=np.bool_)
     wrong[judged.rows] = ~judged.labels
     rows = np.sort(judged.rows)
-    case = ask_about(facts, lambda triples, asked: ~wrong[asked], rows, budget, TargetPrecision(0.9), repeat)
+    case = Case(facts, method=WRONG_FACTS_METHOD, target=TargetPrecision(0.9))
+    case = ask_oracle(case, wrong, rows, budget, repeat)
     asked = case.answers.rows
     rest, decisions = np.setdiff1d(rows, asked), case.decisions
     counts = np.bincount(facts.relations[rows], minlength=len(facts.relation_names))

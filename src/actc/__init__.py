@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from actc.bench.paper.run import run_paper
     from actc.bench.runs import run_experiment
     from actc.bench.sample.demo import run_demo
-    from actc.complete.check import check_graph
     from actc.complete.propose import propose_candidates
     from actc.complete.pykeen import from_pykeen
-    from actc.complete.run import complete_graph
+    from actc.complete.run import check_graph, complete_graph
     from actc.data.answers import Answers
     from actc.data.triples import ScoredTriples
     from actc.decide.calibrate import calibrate
@@ -80,10 +79,9 @@ _MODULES = {
     "actc.web.serve": "serve_studio",
     "actc.methods.calibrator": "Calibrator",
     "actc.methods.named": "METHODS",
-    "actc.complete.check": "check_graph",
     "actc.complete.propose": "propose_candidates",
     "actc.complete.pykeen": "from_pykeen",
-    "actc.complete.run": "complete_graph",
+    "actc.complete.run": "check_graph complete_graph",
     "actc.data.answers": "Answers",
     "actc.data.triples": "ScoredTriples",
     "actc.decide.find_constraints": "find_constraints",

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from actc.cli.main import commands
 from actc.complete.config import RunConfig
-from actc.complete.run import run_completion
+from actc.complete.run import run_config
 from actc.data.files import write_triples
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError
@@ -32,7 +32,7 @@ def home(tmp_path_factory):
     missing = ~wrong & (np.random.default_rng(1).random(len(graph)) < 0.1)
     write_triples(home / "graph.tsv", graph.take(~missing).columns())
     write_triples(home / "truth.tsv", graph.take(~wrong).columns())
-    run_completion(RunConfig(home / "graph.tsv", home / "out", check=True, budget=0))
+    run_config(RunConfig(home / "graph.tsv", home / "out", check=True, budget=0))
     return home
 
 
@@ -102,7 +102,7 @@ def judge_all(session, truth):
 
 def test_people_judge_candidates_and_facts_in_one_session(home, out):
     plan = RunConfig(home / "graph.tsv", out, check=True, budget=24, names=[write_names(home)])
-    assert any("doubtful facts" in line for line in run_completion(plan).lines)
+    assert any("doubtful facts" in line for line in run_config(plan).lines)
     before, truth = triples_of(home / "graph.tsv"), triples_of(home / "truth.tsv")
     with_session = Session(out / "session")
     asked = judge_all(with_session, truth)
@@ -113,7 +113,7 @@ def test_people_judge_candidates_and_facts_in_one_session(home, out):
         for row, label in zip(case.annotations.rows.tolist(), case.annotations.labels.tolist(), strict=True):
             assert (case.pool.triple(row) in sought) == label
     with_session.close()
-    run_completion(plan)
+    run_config(plan)
     by_hand = {one for one in asked if one in before and one not in truth}
     assert by_hand <= triples_of(out / "removed.tsv")
     reasons = reasons_on(out / "report.html")
@@ -126,7 +126,7 @@ def test_people_judge_candidates_and_facts_in_one_session(home, out):
     decide_candidates(out / "thresholds.json", out / "candidates.parquet", out / "again.tsv")
     assert triples_of(out / "again.tsv") == added
     with pytest.raises(ActcError, match="begun with --check"):
-        run_completion(RunConfig(home / "graph.tsv", out, budget=24))
+        run_config(RunConfig(home / "graph.tsv", out, budget=24))
 
 
 def test_what_is_taken_out_contradicts_no_candidate(home, out, tmp_path):

@@ -14,9 +14,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from actc.complete.check import run_check
 from actc.complete.config import RunConfig
-from actc.complete.run import run_completion
+from actc.complete.run import run_config
 from actc.data.files import write_triples
 from actc.errors import OptionError
 from actc.graph.formats import read_graph, write_graph
@@ -40,7 +39,7 @@ def f1(folder, out):
 
 
 def test_nobody_is_asked_and_the_graph_is_better(folder, tmp_path):
-    lines = run_completion(RunConfig(folder / "graph.tsv", tmp_path / "out", budget=0)).lines
+    lines = run_config(RunConfig(folder / "graph.tsv", tmp_path / "out", budget=0)).lines
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert any("before any answer" in line for line in lines)
     assert report["judged"] == 0
@@ -53,7 +52,7 @@ def test_nobody_is_asked_and_the_graph_is_better(folder, tmp_path):
 
 @pytest.mark.long
 def test_each_candidate_says_which_rule_proposed_it(folder, tmp_path):
-    run_completion(RunConfig(folder / "graph.tsv", tmp_path / "out", budget=0))
+    run_config(RunConfig(folder / "graph.tsv", tmp_path / "out", budget=0))
     columns = duckdb.read_parquet(str(tmp_path / "out" / "candidates.parquet")).fetchnumpy()
     assert set(columns["proposed_by"]) == {"rules"}
     assert any(rule == "parent(X,Y) <= married(X,A), parent(A,Y)" for rule in columns["rule"])
@@ -62,8 +61,8 @@ def test_each_candidate_says_which_rule_proposed_it(folder, tmp_path):
 @pytest.mark.parametrize(
     "run",
     [
-        lambda *files: run_completion(RunConfig(*files, budget=5)),
-        lambda *files: run_check(RunConfig(*files, "wrong", budget=5)),
+        lambda *files: run_config(RunConfig(*files, budget=5)),
+        lambda *files: run_config(RunConfig(*files, "wrong", budget=5)),
     ],
 )
 def test_a_graph_in_rdf_calls_things_by_its_own_labels(folder, tmp_path, run):
@@ -81,25 +80,25 @@ def test_a_graph_in_rdf_calls_things_by_its_own_labels(folder, tmp_path, run):
 
 def test_an_oracle_answers_and_a_second_run_goes_on(folder, tmp_path):
     asked = RunConfig(folder / "graph.tsv", tmp_path / "out", budget=20, oracle=folder / "hidden.tsv")
-    run_completion(asked)
+    run_config(asked)
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["judged"] == 20
     assert "--budget 20" in again_next(asked, 0.999)  # so few answers cannot guarantee it: as many again
     assert "No list has passed the test" in (tmp_path / "out" / "report.html").read_text()
-    again = run_completion(asked)
+    again = run_config(asked)
     assert json.loads((tmp_path / "out" / "report.json").read_text())["judged"] == 60  # a budget is of new answers
     assert again.files
 
 
 def again_next(asked, precision):
     """Return what a run with a promise says to run next."""
-    run_completion(replace(asked, precision=precision))
+    run_config(replace(asked, precision=precision))
     return json.loads((asked.out / "report.json").read_text())["next"]
 
 
 @pytest.mark.long
 def test_people_are_asked_in_a_session_without_a_model(folder, tmp_path):
-    lines = run_completion(RunConfig(folder / "graph.tsv", tmp_path / "out", budget=10)).lines
+    lines = run_config(RunConfig(folder / "graph.tsv", tmp_path / "out", budget=10)).lines
     assert any("Judge 10 of them" in line for line in lines)
     session = Session(tmp_path / "out" / "session")
     assert session.settings.method == "pooled-evidence"
@@ -112,7 +111,7 @@ def test_candidates_that_are_given_need_no_model_either(folder, tmp_path):
     given = {name: np.append(wrong[name], np.roll(wrong[name], 3 if name == "tail" else 0)) for name in wrong}
     write_triples(tmp_path / "given.tsv", Graph.from_columns(*given.values()).columns())
     asked = RunConfig(folder / "graph.tsv", tmp_path / "out", budget=0, candidates=tmp_path / "given.tsv")
-    lines = run_completion(asked).lines
+    lines = run_config(asked).lines
     assert any("the graph's own facts teach" in line for line in lines)
     assert f1(folder, tmp_path / "out") > 0.6
 
@@ -121,7 +120,7 @@ def test_a_graph_that_no_rule_fits_says_what_to_do(tmp_path):
     columns = {"head": [f"a{k}" for k in range(40)], "relation": ["r"] * 40, "tail": [f"b{k}" for k in range(40)]}
     write_triples(tmp_path / "graph.tsv", columns)
     with pytest.raises(OptionError, match=r"proposes anything; give --model or --candidates\."):
-        run_completion(RunConfig(tmp_path / "graph.tsv", tmp_path / "out", budget=0))
+        run_config(RunConfig(tmp_path / "graph.tsv", tmp_path / "out", budget=0))
 
 
 @pytest.mark.long
@@ -150,5 +149,5 @@ def test_a_run_that_is_refused_leaves_an_empty_folder_as_it_was(folder, tmp_path
     (tmp_path / "out").mkdir()
     write_triples(tmp_path / "graph.tsv", {"head": ["a", "b"], "relation": ["r", "r"], "tail": ["b", "c"]})
     with pytest.raises(OptionError):
-        run_completion(RunConfig(tmp_path / "graph.tsv", tmp_path / "out", budget=0))
+        run_config(RunConfig(tmp_path / "graph.tsv", tmp_path / "out", budget=0))
     assert not list((tmp_path / "out").iterdir())

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from actc.cli.main import commands
-from actc.complete.check import run_check
 from actc.complete.config import RunConfig
+from actc.complete.run import run_config
 from actc.data.files import write_triples
 from actc.errors import ActcError
 from actc.evidence.reasons import Reasons
@@ -32,7 +32,7 @@ def home(tmp_path_factory):
     graph, wrong = make_towns()
     write_triples(home / "graph.tsv", graph.columns())
     write_triples(home / "truth.tsv", graph.take(~wrong).columns())
-    run_check(RunConfig(home / "graph.tsv", home / "out", "wrong", budget=0))
+    run_config(RunConfig(home / "graph.tsv", home / "out", "wrong", budget=0))
     return home
 
 
@@ -97,7 +97,7 @@ def test_an_oracle_takes_wrong_facts_out_and_undo_puts_them_back(home, out):
 def test_the_report_has_the_reasons_of_the_list_which_are_worked_out_once(home, out, monkeypatch):
     asked, of = [], Reasons.of
     monkeypatch.setattr(Reasons, "of", lambda self, rows, *more: asked.append(len(rows)) or of(self, rows, *more))
-    run_check(RunConfig(home / "graph.tsv", out, "wrong", budget=0))
+    run_config(RunConfig(home / "graph.tsv", out, "wrong", budget=0))
     listed = lines_of(out / "doubtful.tsv")[1:]
     assert asked == [len(listed)]
     shown = json.loads((out / "report.json").read_text())["most_doubtful"]
@@ -108,7 +108,7 @@ def test_the_report_has_the_reasons_of_the_list_which_are_worked_out_once(home, 
 
 def test_people_say_whether_a_fact_is_true_and_wrong_ones_are_taken_out(home, out):
     plan = RunConfig(home / "graph.tsv", out, "wrong", budget=12, names=[write_names(home)])
-    said = run_check(plan).lines
+    said = run_config(plan).lines
     assert any("actc annotate" in line for line in said)
     truth = set(triples_of(home / "truth.tsv"))
     session = Session(out / "session")
@@ -120,7 +120,7 @@ def test_people_say_whether_a_fact_is_true_and_wrong_ones_are_taken_out(home, ou
     assert (people.labels != sought.labels).all()
     speaks_of_wrong_facts(session, out)
     session.close()
-    run_check(plan)
+    run_config(plan)
     by_hand = [line for line in lines_of(out / "removed.tsv") if line[-1] == "person"]
     assert len(by_hand) == (~people.labels).sum()
     assert all(tuple(line[:3]) not in truth for line in by_hand)
@@ -179,11 +179,11 @@ def speaks_of_wrong_facts(session, out):
 def test_what_cannot_be_done_is_one_sentence(home, tmp_path, options, sentence):
     options = {name: home / value if isinstance(value, str) else value for name, value in options.items()}
     with pytest.raises(ActcError, match=sentence):
-        run_check(RunConfig(home / "graph.tsv", tmp_path / "new", "wrong", **options))
+        run_config(RunConfig(home / "graph.tsv", tmp_path / "new", "wrong", **options))
 
 
 def test_a_graph_too_small_is_one_sentence(tmp_path):
     write_triples(tmp_path / "graph.tsv", {"head": ["a"], "relation": ["r"], "tail": ["b"]})
     with pytest.raises(ActcError, match="too small"):
-        run_check(RunConfig(tmp_path / "graph.tsv", tmp_path / "out", "wrong"))
+        run_config(RunConfig(tmp_path / "graph.tsv", tmp_path / "out", "wrong"))
     assert not (tmp_path / "out").exists()

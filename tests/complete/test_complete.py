@@ -10,16 +10,16 @@ import pandas as pd
 import pytest
 
 from actc import ScoredTriples
-from actc.complete import report as complete_report
-from actc.complete.candidates import LEAST_ASKED, best_placed, worth_asking
+from actc.complete.candidates import LEAST_ASKED, Candidates, best_placed, worth_asking
 from actc.complete.config import RunConfig
 from actc.complete.oracle import FileOracle, ask_oracle
 from actc.complete.pykeen import find_unseen
-from actc.complete.report import provenance_of, summarise
-from actc.complete.run import run_completion
+from actc.complete.report import AddedFacts
+from actc.complete.run import run_config
 from actc.data.deliver import alone
 from actc.data.files import write_triples
 from actc.data.numeric import sigmoid
+from actc.decide.case import Case
 from actc.errors import ActcError, FileError, OptionError
 from actc.graph.formats import read_graph, write_graph
 from actc.graph.graph import Graph
@@ -27,6 +27,7 @@ from actc.methods.pooled.method import EVIDENCE_METHOD
 from actc.session import Judgement, Session
 from tests.complete.small_graph import make_graph, new_facts, trained_on
 from tests.conftest import make_pool
+from tests.evidence.test_rules import make_families
 
 
 def write_graph_file(path, graph):
@@ -45,6 +46,7 @@ def folder(tmp_path_factory):
     write_triples(folder / "candidates.tsv", both)
     write_triples(folder / "labels.tsv", {**both, "label": [1] * 6 + [0] * 6})
     write_graph_file(folder / "truth.tsv", right)
+    write_graph_file(folder / "families.tsv", make_families(30, np.random.default_rng(1), 0.75)[0])
     return folder
 
 
@@ -59,7 +61,7 @@ def triples_of(path):
 
 
 def test_a_small_graph_grows_by_what_was_accepted(folder, tmp_path):
-    lines = run_completion(plan(folder, tmp_path / "out")).lines
+    lines = run_config(plan(folder, tmp_path / "out")).lines
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     accepted = triples_of(tmp_path / "out" / "accepted.tsv")
     assert triples_of(tmp_path / "out" / "graph.tsv") == triples_of(folder / "graph.tsv") | accepted
@@ -71,7 +73,7 @@ def test_a_small_graph_grows_by_what_was_accepted(folder, tmp_path):
 
 
 def test_accepted_facts_carry_their_provenance(folder, tmp_path):
-    run_completion(plan(folder, tmp_path / "out"))
+    run_config(plan(folder, tmp_path / "out"))
     header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
     wanted = ["head", "relation", "tail", "score", "probability", "threshold", "method", "date", "by"]
     assert header == [*wanted, "proposed_by", "reasons"]
@@ -83,7 +85,7 @@ def test_accepted_facts_carry_their_provenance(folder, tmp_path):
 
 
 def test_what_is_accepted_has_reasons_that_name_the_graph(folder, tmp_path):
-    run_completion(plan(folder, tmp_path / "out"))
+    run_config(plan(folder, tmp_path / "out"))
     header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
     said = [row[header.index("reasons")] for row in rows]
     assert rows
@@ -96,7 +98,7 @@ def test_what_is_accepted_has_reasons_that_name_the_graph(folder, tmp_path):
 
 
 def test_the_report_says_what_the_evidence_was_worth(folder, tmp_path):
-    run_completion(plan(folder, tmp_path / "out"))
+    run_config(plan(folder, tmp_path / "out"))
     evidence = json.loads((tmp_path / "out" / "report.json").read_text())["evidence"]
     assert 2 <= evidence["holdout_facts"] <= len(make_graph()) // 10
     assert evidence["expected_share"] is None  # the candidates are given: the holdout says little of their share
@@ -105,7 +107,7 @@ def test_the_report_says_what_the_evidence_was_worth(folder, tmp_path):
 
 
 def test_the_page_says_why_facts_were_accepted_and_what_to_run_next(folder, tmp_path):
-    completed = run_completion(plan(folder, tmp_path / "out"))
+    completed = run_config(plan(folder, tmp_path / "out"))
     page = (tmp_path / "out" / "report.html").read_text()
     assert tmp_path / "out" / "report.html" in completed.files
     assert "Why they were accepted" in page
@@ -128,7 +130,7 @@ def test_a_plan_is_said_as_its_command():
 
 
 def test_without_evidence_the_model_alone_decides(folder, small_model, tmp_path):
-    run_completion(plan(folder, tmp_path / "out", evidence=False, model=small_model))
+    run_config(plan(folder, tmp_path / "out", evidence=False, model=small_model))
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["evidence"] is None
     assert report["method"] == "pooled"
@@ -146,7 +148,7 @@ def test_of_too_many_proposals_the_best_placed_are_weighed():
 
 
 def test_holdout_facts_are_no_candidates(folder, small_model, tmp_path):
-    run_completion(plan(folder, tmp_path / "out", candidates=None, model=small_model))
+    run_config(plan(folder, tmp_path / "out", candidates=None, model=small_model))
     assert 0 < json.loads((tmp_path / "out" / "report.json").read_text())["evidence"]["expected_share"] < 1
     assert len(held := find_unseen(small_model, make_graph())) == 6
     assert not held.contains(read_graph(tmp_path / "out" / "candidates.parquet")).any()
@@ -154,7 +156,7 @@ def test_holdout_facts_are_no_candidates(folder, small_model, tmp_path):
 
 def test_a_model_that_saw_all_facts_is_weighed_by_the_graphs_own_and_that_is_said(folder, small_model, tmp_path):
     graph = write_graph_file(tmp_path / "graph.tsv", trained_on())
-    lines = run_completion(replace(plan(folder, tmp_path / "out", model=small_model), graph=graph)).lines
+    lines = run_config(replace(plan(folder, tmp_path / "out", model=small_model), graph=graph)).lines
     assert any(line.startswith("No holdout facts are known: the graph's own facts teach") for line in lines)
     assert "reasons" in (tmp_path / "out" / "accepted.tsv").read_text().splitlines()[0]
 
@@ -162,7 +164,7 @@ def test_a_model_that_saw_all_facts_is_weighed_by_the_graphs_own_and_that_is_sai
 @pytest.mark.parametrize("evidence", [True, False])
 def test_the_model_proposes_where_nobody_does(folder, small_model, tmp_path, evidence):
     asked = plan(folder, tmp_path / "out", candidates=None, best=1, model=small_model, evidence=evidence)
-    run_completion(asked)
+    run_config(asked)
     proposed = triples_of(tmp_path / "out" / "candidates.parquet")
     assert proposed
     assert not proposed & triples_of(folder / "graph.tsv")
@@ -182,7 +184,7 @@ def judge_all(folder, truth):
 
 def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_path):
     asking = plan(folder, tmp_path / "out", oracle=None)
-    lines = run_completion(asking).lines
+    lines = run_config(asking).lines
     session = Session(tmp_path / "out" / "session")
     assert all(map(session.names.reasons, range(12)))
     session.close()
@@ -191,10 +193,10 @@ def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_
     assert lines[2] == f"Judge 4 of them: actc annotate {tmp_path / 'out' / 'session'}"
     assert not (tmp_path / "out" / "accepted.tsv").exists()
     with pytest.raises(OptionError, match="nobody has called any triple true or false yet"):
-        run_completion(asking)
+        run_config(asking)
     judge_all(tmp_path / "out" / "session", triples_of(folder / "truth.tsv"))
     found = (tmp_path / "out" / "candidates.parquet").stat().st_mtime_ns
-    run_completion(asking)
+    run_config(asking)
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     accepted = triples_of(tmp_path / "out" / "accepted.tsv")
     assert report["judged"] == 4
@@ -204,36 +206,36 @@ def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_
 
 
 def test_a_session_of_another_method_or_names_of_another_base_are_refused(folder, tmp_path):
-    run_completion(plan(folder, tmp_path / "out", oracle=None))
+    run_config(plan(folder, tmp_path / "out", oracle=None))
     with pytest.raises(OptionError, match="was begun with --base , not http://x/; give the name of a new folder"):
-        run_completion(plan(folder, tmp_path / "out", oracle=None, base="http://x/"))
+        run_config(plan(folder, tmp_path / "out", oracle=None, base="http://x/"))
     with pytest.raises(OptionError, match="asks for pooled-evidence, not for actc-lr-rndm"):
-        run_completion(plan(folder, tmp_path / "out", oracle=None, method="actc-lr-rndm"))
+        run_config(plan(folder, tmp_path / "out", oracle=None, method="actc-lr-rndm"))
 
 
 def test_other_content_under_the_same_name_is_noticed_and_another_name_for_the_same_is_not(folder, tmp_path):
     candidates = tmp_path / "some.tsv"
     candidates.write_text((folder / "candidates.tsv").read_text())
     asking = plan(folder, tmp_path / "out", oracle=None, candidates=candidates)
-    run_completion(asking)
+    run_config(asking)
     (tmp_path / "link.tsv").write_text(candidates.read_text())
     with pytest.raises(OptionError, match="nobody has called"):
-        run_completion(replace(asking, candidates=tmp_path / "link.tsv"))
+        run_config(replace(asking, candidates=tmp_path / "link.tsv"))
     candidates.write_text("\n".join(candidates.read_text().splitlines()[:-1]) + "\n")
-    assert not run_completion(asking).files  # asked anew
+    assert not run_config(asking).files  # asked anew
     assert (tmp_path / "out" / "earlier" / "1" / "session").exists()
 
 
 def test_constraints_that_are_not_there_are_refused_before_anything_is_begun(folder, tmp_path):
     with pytest.raises(FileError, match=r"nowhere\.tsv: there is no such file"):
-        run_completion(RunConfig(folder / "graph.tsv", tmp_path / "out", constraints=tmp_path / "nowhere.tsv"))
+        run_config(RunConfig(folder / "graph.tsv", tmp_path / "out", constraints=tmp_path / "nowhere.tsv"))
     assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(folder, tmp_path):
     (tmp_path / "graph.tsv").write_text((folder / "graph.tsv").read_text())
     with pytest.raises(OptionError, match="has files in it that no such run"):
-        run_completion(replace(plan(folder, tmp_path), graph=tmp_path / "graph.tsv"))
+        run_config(replace(plan(folder, tmp_path), graph=tmp_path / "graph.tsv"))
     assert [path.name for path in tmp_path.iterdir()] == ["graph.tsv"]
 
 
@@ -245,9 +247,9 @@ def test_a_run_that_was_cut_off_while_proposing_is_done_again(folder, small_mode
 
     monkeypatch.setattr("actc.complete.propose.write_candidates", fail)
     with pytest.raises(RuntimeError, match="cut off"):
-        run_completion(asking)
+        run_config(asking)
     monkeypatch.undo()
-    run_completion(asking)
+    run_config(asking)
     assert (tmp_path / "out" / "report.json").is_file()
 
 
@@ -256,7 +258,7 @@ def test_a_damaged_record_of_the_run_is_said_in_a_sentence(folder, tmp_path, dam
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "begun.json").write_text(damage)
     with pytest.raises(FileError, match=r"begun.json: it is damaged"):
-        run_completion(plan(folder, tmp_path / "out"))
+        run_config(plan(folder, tmp_path / "out"))
 
 
 def test_what_cannot_work_is_refused_before_the_work(folder, tmp_path, monkeypatch):
@@ -274,20 +276,20 @@ def test_what_cannot_work_is_refused_before_the_work(folder, tmp_path, monkeypat
         ({"candidates": folder / "graph.tsv"}, "the graph holds all"),
     ):
         with pytest.raises(ActcError, match=sentence):
-            run_completion(plan(folder, tmp_path / "out", **options))
+            run_config(plan(folder, tmp_path / "out", **options))
         assert not (tmp_path / "out").exists()
 
 
 def test_one_run_at_a_time_works_in_a_folder(folder, tmp_path):
     with alone(tmp_path / "out" / "begun.json"), pytest.raises(FileError, match="out is being written by another run"):
-        run_completion(plan(folder, tmp_path / "out"))
+        run_config(plan(folder, tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
 
 def test_candidates_with_strange_names_or_literals_are_left_out_and_counted(folder, small_model, tmp_path):
     more = (folder / "candidates.tsv").read_text() + "nobody\tlikes\tthis\n"
     (tmp_path / "more.tsv").write_text(more)
-    lines = run_completion(plan(folder, tmp_path / "out", candidates=tmp_path / "more.tsv", model=small_model)).lines
+    lines = run_config(plan(folder, tmp_path / "out", candidates=tmp_path / "more.tsv", model=small_model)).lines
     assert "1 candidates have names that the model does not know; they are left out." in lines
 
 
@@ -297,9 +299,9 @@ def test_literals_stay_in_the_graph(folder, tmp_path):
     lines.append(f'<http://e/{known.triple(0)[0]}> <http://e/label> "a name"@en .')
     (tmp_path / "graph.nt").write_text("\n".join(lines) + "\n")
     asked = replace(plan(folder, tmp_path / "out"), graph=tmp_path / "graph.nt", base="http://e/")
-    told = run_completion(asked).lines
+    told = run_config(asked).lines
     assert '"a name"@en' in (tmp_path / "out" / "graph.nt").read_text()
-    assert "1 triples that end in a literal were not learnt from; they stay." in told
+    assert "1 triples that end in a literal take no part; they stay as they are." in told
     assert json.loads((tmp_path / "out" / "report.json").read_text())["triples_before"] == len(known) + 1
 
 
@@ -308,19 +310,12 @@ def test_rdf_oracles_are_read_with_the_base(folder, tmp_path):
         graph = read_graph(folder / f"{name}.tsv")
         write_graph(tmp_path / f"{name}.nt", graph, base="http://e/")
     asked = plan(folder, tmp_path / "out", oracle=tmp_path / "truth.nt", candidates=tmp_path / "candidates.nt")
-    run_completion(replace(asked, base="http://e/", budget=12))
+    run_config(replace(asked, base="http://e/", budget=12))
     assert json.loads((tmp_path / "out" / "report.json").read_text())["judged_true"] == 6
 
 
-def test_an_oracle_of_another_graph_is_refused(folder, tmp_path):
-    (tmp_path / "other.tsv").write_text("x\tr\ty\n")
-    candidates = read_graph(folder / "candidates.tsv").with_scores(np.arange(12.0))
-    with pytest.raises(FileError, match="it names no entity of the candidates"):
-        FileOracle.read(tmp_path / "other.tsv").judge(candidates)
-
-
 def test_baselines_decide_without_probabilities(folder, tmp_path):
-    run_completion(plan(folder, tmp_path / "out", method="localopt-acc"))
+    run_config(plan(folder, tmp_path / "out", method="localopt-acc"))
     header, *rows = (line.split("\t") for line in (tmp_path / "out" / "accepted.tsv").read_text().splitlines())
     at, by = header.index("probability"), header.index("by")
     assert {row[at] for row in rows if row[by] == "method"} == {""}
@@ -328,9 +323,9 @@ def test_baselines_decide_without_probabilities(folder, tmp_path):
 
 def test_people_who_stop_early_are_told_how_to_go_on(folder, tmp_path):
     asking = plan(folder, tmp_path / "out", oracle=None)
-    run_completion(asking)
+    run_config(asking)
     judge_all(tmp_path / "out" / "session", triples_of(folder / "truth.tsv"))
-    lines = run_completion(replace(asking, budget=9)).lines
+    lines = run_config(replace(asking, budget=9)).lines
     assert any(line.startswith("4 of 9 answers are there; for more: actc annotate") for line in lines)
     session = Session(tmp_path / "out" / "session")
     assert session.settings.budget == 9
@@ -340,22 +335,25 @@ def test_people_who_stop_early_are_told_how_to_go_on(folder, tmp_path):
 def test_an_oracle_with_labels_judges_what_it_lists(folder):
     graph = read_graph(folder / "candidates.tsv")
     candidates = graph.with_scores(np.arange(12.0))
-    oracle, rows = FileOracle.read(folder / "labels.tsv").judge(candidates)
+    judged = FileOracle.read(folder / "labels.tsv").judge(candidates)
     truth = triples_of(folder / "truth.tsv")
-    assert rows.tolist() == list(range(12))
-    assert oracle(candidates, rows).tolist() == [candidates.triple(row) in truth for row in range(12)]
+    assert judged.rows.tolist() == list(range(12))
+    assert judged.labels.tolist() == [candidates.triple(row) in truth for row in range(12)]
 
 
-def test_an_oracle_that_knows_no_candidate_is_refused(folder, tmp_path):
-    write_triples(tmp_path / "labels.tsv", {"head": ["x"], "relation": ["r"], "tail": ["y"], "label": [1]})
-    candidates = read_graph(folder / "candidates.tsv").with_scores(np.arange(12.0))
-    with pytest.raises(FileError, match="none of the 12 candidates is judged in it"):
-        FileOracle.read(tmp_path / "labels.tsv").judge(candidates)
+@pytest.mark.parametrize("lines", ["x\tr\ty\n", "head\trelation\ttail\tlabel\nx\tr\ty\t1\n"])
+@pytest.mark.parametrize("given", [True, False])
+def test_an_oracle_of_another_graph_is_refused_and_leaves_nothing(folder, tmp_path, lines, given):
+    (tmp_path / "other.tsv").write_text(lines)
+    asked = plan(folder, tmp_path / "out", oracle=tmp_path / "other.tsv", candidates=folder / "candidates.tsv")
+    with pytest.raises(FileError, match=r"other.tsv: none of the \d+ candidates is judged in it"):
+        run_config(asked if given else replace(asked, candidates=None, graph=folder / "families.tsv"))
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_a_person_says_stands():
     pool, labels = make_pool(400, seed=3)
-    case = ask_oracle(pool, lambda triples, rows: ~labels[rows], np.arange(len(pool)), budget=40)
+    case = ask_oracle(Case(pool), ~labels, budget=40)
     done, judged = case.decisions, case.answers
     assert np.array_equal(done.accepted[judged.rows], judged.labels)
     assert set(done.probability[judged.rows]) <= {0.0, 1.0}
@@ -376,8 +374,7 @@ def test_facts_are_hardly_ever_worse_than_promised():
     not_worse, widths, off = [], [], []
     for seed in range(24):
         candidates, labels = make_candidates(seed)
-        oracle = lambda triples, rows, labels=labels: labels[rows]  # noqa: E731
-        case = ask_oracle(candidates, oracle, np.arange(len(candidates)), seed=seed)
+        case = ask_oracle(Case(candidates), labels, seed=seed)
         low, middle, high = case.accepted_precision
         precision = labels[case.decisions.accepted].mean()
         not_worse.append(low <= precision)
@@ -398,17 +395,15 @@ def test_where_one_candidate_in_a_thousand_is_true_the_questions_are_not_about_t
     rows = worth_asking(candidates, np.arange(60_000))
     assert len(rows) == LEAST_ASKED
     assert log_odds[rows].min() >= np.delete(log_odds, rows).max()
-    oracle = lambda triples, rows: labels[rows]  # noqa: E731
-    asked = ask_oracle(candidates, oracle, rows, method=EVIDENCE_METHOD).annotations
+    asked = ask_oracle(Case(candidates, method=EVIDENCE_METHOD), labels, rows).annotations
     assert asked.labels.mean() > 30 * labels.mean()
 
 
 def test_nothing_is_promised_where_nothing_is_accepted():
     pool, _ = make_pool(200)
     for truth in (False, True):
-        oracle = lambda _, rows, truth=truth: np.full(len(rows), truth)  # noqa: E731
-        case = ask_oracle(pool, oracle, np.arange(len(pool)), budget=60)
-        report = summarise(case, Graph.of(pool), {})
+        case = ask_oracle(Case(pool), np.full(len(pool), truth), budget=60)
+        report = AddedFacts(case, Graph.of(pool), Candidates(pool)).summarise({})
         assert case.decisions.accepted.any() == truth
         assert (report["accepted_precision"] is not None) == truth
 
@@ -425,8 +420,8 @@ def test_impossible_plans_are_refused(tmp_path):
 
 def test_what_the_graph_holds_already_is_no_new_fact():
     pool, labels = make_pool(100)
-    case = ask_oracle(pool, lambda triples, rows: labels[rows], np.arange(len(pool)), budget=30)
+    case = ask_oracle(Case(pool), labels, budget=30)
     accepted = np.flatnonzero(case.decisions.accepted)
-    assert np.array_equal(complete_report.new_facts(case, pool.take([])), accepted)
-    assert np.array_equal(complete_report.new_facts(case, pool.take(accepted[:3])), accepted[3:])
-    assert len(provenance_of(case, accepted)["score"]) == len(accepted)
+    for known in (0, 3):
+        added = AddedFacts(case, Graph.of(pool.take(accepted[:known])), Candidates(pool))
+        assert np.array_equal(added.rows, accepted[known:])

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actc.complete.check import ask_about
 from actc.complete.doubt import doubt_facts, expect_share, infer_kinds, probability_wrong
+from actc.complete.oracle import ask_oracle
 from actc.data.answers import Annotations
+from actc.decide.case import Case
 from actc.decide.guarantee import TargetPrecision
 from actc.errors import TableError
 from actc.evidence.plant import KINDS, Planted, make_errors, replace_end, replace_relation, replace_seen
 from actc.graph.graph import Graph
+from actc.methods.pooled.method import WRONG_FACTS_METHOD
 from actc.methods.pooled.picks import pick_listed
 
 
@@ -111,7 +113,7 @@ def test_the_same_seed_gives_the_same_doubts(found):
 
 
 def ask(doubtful, wrong, budget, **options):
-    return ask_about(doubtful.triples, lambda triples, rows: ~wrong[rows], np.arange(len(wrong)), budget, **options)
+    return ask_oracle(Case(doubtful.triples, method=WRONG_FACTS_METHOD, **options), wrong, budget=budget)
 
 
 def test_answers_about_facts_find_wrong_ones_and_never_spoil_the_order(found):

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from actc.complete.config import RunConfig
-from actc.complete.earlier import Earlier, compare, describe_changes, read_answers, set_aside, store_answer
-from actc.complete.run import run_completion
+from actc.complete.earlier import Earlier, describe_changes, read_answers, set_aside, store_answer
+from actc.complete.oracle import draw_pool
+from actc.complete.run import run_config
 from actc.data.answers import Answers
 from actc.data.files import write_triples
 from actc.data.triples import ScoredTriples, encode_columns
@@ -41,9 +42,9 @@ def world(tmp_path_factory):
 def twice(world, tmp_path_factory):
     """A folder after two weeks."""
     out = tmp_path_factory.mktemp("life") / "out"
-    run_completion(plan(world, out, "old.tsv"))
+    run_config(plan(world, out, "old.tsv"))
     first = json.loads((out / "report.json").read_text())
-    return out, first, run_completion(plan(world, out, "new.tsv"))
+    return out, first, run_config(plan(world, out, "new.tsv"))
 
 
 def plan(world: Path, out: Path, graph: str, **more) -> RunConfig:
@@ -83,14 +84,14 @@ def test_only_draws_from_the_candidates_of_this_run_prove_something(twice):
 def test_without_a_budget_the_same_answers_decide_the_same(twice, world):
     out, _, completed = twice
     before = (out / "accepted.tsv").read_bytes(), (out / "answers.tsv").read_bytes()
-    again = run_completion(plan(world, out, "new.tsv", budget=0))
+    again = run_config(plan(world, out, "new.tsv", budget=0))
     assert ((out / "accepted.tsv").read_bytes(), (out / "answers.tsv").read_bytes()) == before
     assert again.files == completed.files
 
 
 def test_a_budget_is_of_new_answers_though_nothing_else_is_new(world, tmp_path):
     for judged in (15, 30):
-        run_completion(plan(world, tmp_path / "out", "old.tsv"))
+        run_config(plan(world, tmp_path / "out", "old.tsv"))
         assert json.loads((tmp_path / "out" / "report.json").read_text())["judged"] == judged
     answers = Answers.read(tmp_path / "out" / "answers.tsv")
     assert len(answers) == 30
@@ -99,19 +100,19 @@ def test_a_budget_is_of_new_answers_though_nothing_else_is_new(world, tmp_path):
 
 def test_nothing_is_done_where_nothing_is_new(world, tmp_path):
     asked = plan(world, tmp_path / "out", "old.tsv", if_changed=True)
-    assert run_completion(asked).files
+    assert run_config(asked).files
     written = (tmp_path / "out" / "report.json").stat().st_mtime_ns
-    again = run_completion(asked)
+    again = run_config(asked)
     assert again.lines == (f"Nothing is new since the last run: {tmp_path / 'out'} stays as it is.",)
     assert (tmp_path / "out" / "report.json").stat().st_mtime_ns == written
-    assert run_completion(plan(world, tmp_path / "out", "old.tsv", if_changed=True, budget=16)).files
+    assert run_config(plan(world, tmp_path / "out", "old.tsv", if_changed=True, budget=16)).files
 
 
 def test_people_s_answers_outlive_the_graph_they_were_asked_about(world, tmp_path):
     out, truth = tmp_path / "out", triples_of(world / "truth.tsv")
-    run_completion(plan(world, out, "old.tsv", oracle=None))
+    run_config(plan(world, out, "old.tsv", oracle=None))
     asked = plan(world, out, "old.tsv", oracle=None, if_changed=True)
-    assert run_completion(asked).files == ()  # nobody has answered: nothing is new
+    assert run_config(asked).files == ()  # nobody has answered: nothing is new
 
     def judge(count: int) -> None:
         session = Session(out / "session")
@@ -129,7 +130,7 @@ def test_people_s_answers_outlive_the_graph_they_were_asked_about(world, tmp_pat
     people = [(one.name, one.link) for one in session.annotators()]
     secret = (out / "session" / "secret").read_bytes()
     session.close()
-    lines = run_completion(plan(world, out, "new.tsv", oracle=None)).lines
+    lines = run_config(plan(world, out, "new.tsv", oracle=None)).lines
     assert "8 earlier answers are about these, and are used again." in lines
     assert any("Judge 15 of them" in line for line in lines)
     session = Session(out / "session")
@@ -139,7 +140,7 @@ def test_people_s_answers_outlive_the_graph_they_were_asked_about(world, tmp_pat
     assert (out / "session" / "secret").read_bytes() == secret
     session.close()
     judge(15)
-    report = run_completion(plan(world, out, "new.tsv", oracle=None))
+    report = run_config(plan(world, out, "new.tsv", oracle=None))
     told = json.loads((out / "report.json").read_text())
     assert told["judged"] == 23
     assert len(Answers.read(out / "answers.tsv")) == 23
@@ -154,7 +155,7 @@ def test_what_was_called_true_enters_and_what_was_called_false_does_not_whoever_
     heads = read_graph(world / "old.tsv").entity_names[:2]
     said = {"head": [heads[0], heads[1]], "relation": ["likes", "likes"], "tail": ["nobody", "somebody"]}
     write_triples(tmp_path / "audit.tsv", {**said, "label": [1, 0]})
-    run_completion(plan(world, out, "old.tsv", judged=(tmp_path / "audit.tsv",), budget=0, oracle=None))
+    run_config(plan(world, out, "old.tsv", judged=(tmp_path / "audit.tsv",), budget=0, oracle=None))
     assert (heads[0], "likes", "nobody") in triples_of(out / "accepted.tsv")
     assert (heads[0], "likes", "nobody") in triples_of(out / "graph.tsv")
     assert (heads[1], "likes", "somebody") not in triples_of(out / "graph.tsv")
@@ -172,9 +173,9 @@ def test_what_was_called_true_enters_and_what_was_called_false_does_not_whoever_
         proposed.triple(row) for row in range(len(proposed)) if proposed.triple(row) in triples_of(out / "accepted.tsv")
     )
     write_triples(tmp_path / "no.tsv", {**encode_columns(*([one] for one in wrong)).columns(), "label": [0]})
-    run_completion(plan(world, out, "old.tsv", judged=(tmp_path / "no.tsv",), budget=0, oracle=None))
+    run_config(plan(world, out, "old.tsv", judged=(tmp_path / "no.tsv",), budget=0, oracle=None))
     assert wrong not in triples_of(out / "accepted.tsv")
-    run_completion(plan(world, out, "new.tsv", budget=0, oracle=None))
+    run_config(plan(world, out, "new.tsv", budget=0, oracle=None))
     assert wrong not in triples_of(out / "accepted.tsv")
     assert (heads[0], "likes", "nobody") in triples_of(out / "accepted.tsv")
 
@@ -186,17 +187,17 @@ def test_an_oracle_s_labels_that_are_about_no_candidate_are_counted_and_the_true
     listed = {name: np.append(column, [word]) for (name, column), word in
               zip(graph.take(rows).columns().items(), ("m000", "likes", "f000"), strict=True)}  # fmt: skip
     write_triples(tmp_path / "labels.tsv", {**listed, "label": np.ones(len(rows) + 1, dtype=int)})
-    lines = run_completion(plan(world, tmp_path / "out", "old.tsv", oracle=tmp_path / "labels.tsv")).lines
+    lines = run_config(plan(world, tmp_path / "out", "old.tsv", oracle=tmp_path / "labels.tsv")).lines
     assert any("of 201 answers are about candidates and are used;" in line for line in lines)
     assert ("m000", "likes", "f000") in triples_of(tmp_path / "out" / "accepted.tsv")
 
 
 def test_a_graph_that_was_fed_back_keeps_what_people_called_true_as_lessons(world, tmp_path):
     out = tmp_path / "out"
-    run_completion(plan(world, out, "old.tsv"))
+    run_config(plan(world, out, "old.tsv"))
     before = Answers.read(out / "answers.tsv")
     (tmp_path / "fed.tsv").write_bytes((out / "graph.tsv").read_bytes())
-    completed = run_completion(RunConfig(tmp_path / "fed.tsv", out, oracle=world / "truth.tsv", budget=15))
+    completed = run_config(RunConfig(tmp_path / "fed.tsv", out, oracle=world / "truth.tsv", budget=15))
     report = json.loads((out / "report.json").read_text())
     assert report["judged"] == 30  # true ones among them, which are facts of the graph now
     assert not triples_of(out / "accepted.tsv") & triples_of(tmp_path / "fed.tsv")
@@ -210,7 +211,7 @@ def test_a_graph_that_was_fed_back_keeps_what_people_called_true_as_lessons(worl
 
 def test_files_are_set_aside_whole_wherever_it_is_killed(world, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    run_completion(plan(world, out, "old.tsv", budget=5))
+    run_config(plan(world, out, "old.tsv", budget=5))
     names = {path.name for path in out.iterdir()}
     moved, rename = [], Path.rename
 
@@ -226,14 +227,14 @@ def test_files_are_set_aside_whole_wherever_it_is_killed(world, tmp_path, monkey
             patch.setattr(Path, "rename", rename_some)
             with pytest.raises(KeyboardInterrupt):
                 set_aside(out)
-    run_completion(plan(world, out, "new.tsv", budget=5))
+    run_config(plan(world, out, "new.tsv", budget=5))
     assert {path.name for path in (out / "earlier" / "1").iterdir()} == names
     assert len(Answers.read(out / "answers.tsv")) == 10
 
 
 def test_killed_with_the_power_nothing_is_lost(world, tmp_path):
     out = tmp_path / "out"
-    run_completion(plan(world, out, "old.tsv", budget=5))
+    run_config(plan(world, out, "old.tsv", budget=5))
     before = triples_of(out / "answers.tsv")
     words = ["complete", str(world / "new.tsv"), "--oracle", str(world / "truth.tsv"), "--budget", "5"]
     process = subprocess.Popen([sys.executable, "-m", "actc.cli.main", *words, "--out", str(out)])
@@ -241,14 +242,14 @@ def test_killed_with_the_power_nothing_is_lost(world, tmp_path):
         assert process.poll() is None
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    run_completion(plan(world, out, "new.tsv", budget=5))
+    run_config(plan(world, out, "new.tsv", budget=5))
     assert before < triples_of(out / "answers.tsv")
 
 
 def test_only_the_last_run_s_large_files_are_kept(world, tmp_path):
     out = tmp_path / "out"
     for graph in ("old.tsv", "new.tsv", "old.tsv"):
-        run_completion(plan(world, out, graph, budget=3))
+        run_config(plan(world, out, graph, budget=3))
     first, second = (out / "earlier" / name for name in "12")
     assert not (first / "candidates.parquet").exists()
     assert (second / "candidates.parquet").exists()
@@ -262,7 +263,7 @@ POOL = ScoredTriples.from_columns("abcdefgh", "rrrrssss", "stuvwxyz", np.arange(
 def test_answered_candidates_that_may_not_be_asked_about_now_stand_last():
     old = POOL.take([6, 4, 2, 0])
     said = Answers.of(old, [0, 2], [True, False], selection="random", sampling_frame="pool", inclusion_probability=0.25)
-    rows = Earlier(said).pool_of(POOL, np.array([0, 4, 6]))
+    rows = draw_pool(POOL, np.array([0, 4, 6]), said, np.random.default_rng(0))
     assert rows.tolist() == [0, 4, 6, 2]
     assert said.on(POOL.take(rows)).rows.tolist() == [2, 3]
 
@@ -270,7 +271,7 @@ def test_answered_candidates_that_may_not_be_asked_about_now_stand_last():
 def test_changes_are_counted_and_said():
     one, two = POOL.take([0, 1, 2]), POOL.take([1, 2, 3, 4])
     before = Earlier(accepted=one, undecided=POOL.take([5, 6]), graph=POOL.take([6]))
-    found = compare(before, two, POOL.take([5]), Graph.of(POOL.take([0, 7])))
+    found = before.compare(two, POOL.take([5]), Graph.of(POOL.take([0, 7])))
     assert describe_changes({**found, "answers_against_the_graph": 1}) == (
         "Since the run before: 2 newly accepted, 0 no longer accepted, 2 accepted as before, 1 still undecided; 1 that "
         "were accepted are facts of the graph now. The graph has 2 new facts, and 1 are gone. People called 1 facts "
@@ -287,12 +288,12 @@ def test_facts_that_were_called_false_are_taken_out_of_the_next_graph_too(world,
         columns = {name: np.append(column, [one[i] for one in more]) for i, (name, column) in enumerate(right.items())}
         write_triples(tmp_path / file, columns)
     asked = RunConfig(tmp_path / "old.tsv", out, oracle=world / "truth.tsv", budget=30, check=True)
-    run_completion(asked)
+    run_config(asked)
     said = Answers.read(out / "answers.tsv")
     false = {said.triples.triple(row) for row in range(len(said)) if not said.labels[row]} & set(wrong)
     assert false
     assert not false & truth
-    run_completion(RunConfig(tmp_path / "new.tsv", out, budget=0, check=True))
+    run_config(RunConfig(tmp_path / "new.tsv", out, budget=0, check=True))
     assert not false & triples_of(out / "graph.tsv")
     assert len(Answers.read(out / "answers.tsv")) == len(said)
 

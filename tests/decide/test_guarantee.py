@@ -34,10 +34,7 @@ NINETY = TargetPrecision(0.9)
 
 def ask(seed: int, target: float, budget: int = 100) -> Case:
     """Ask an oracle for answers that serve a guarantee."""
-    rows = np.arange(len(POOL))
-    return ask_oracle(
-        POOL, lambda _, asked: TRUTH[asked], rows, budget=budget, seed=seed, target=TargetPrecision(target)
-    )
+    return ask_oracle(Case(POOL, target=TargetPrecision(target)), TRUTH, budget=budget, seed=seed)
 
 
 @pytest.mark.parametrize("target", [0.6, 0.8])
@@ -114,8 +111,7 @@ def test_a_list_that_is_short_gets_the_draws_that_it_needs():
     names, labels = [f"e{row}" for row in range(400)], np.arange(400) < 150
     scores = np.where(labels, 4.0, -4.0) + np.random.default_rng(0).normal(size=400)
     pool = ScoredTriples.from_columns(names, ["r"] * 400, names, scores)
-    options = {"method": "pooled-evidence", "budget": 30, "target": TargetPrecision(0.9)}
-    case = ask_oracle(pool, lambda _, rows: labels[rows], np.arange(400), **options)
+    case = ask_oracle(Case(pool, method="pooled-evidence", target=NINETY), labels, budget=30)
     assert case.guarantee.size > 100
 
 

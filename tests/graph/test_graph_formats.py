@@ -196,7 +196,7 @@ def test_blank_nodes_and_literals_are_kept_and_said(file, tmp_path):
         assert "1 triples end in a literal" in again.notes[1]
         kept = without_literals(again)
         assert triples_of(kept) == {("_:b1", "http://a/r", "http://a/x")}
-        assert kept.notes[-1] == "1 triples that end in a literal are left out."
+        assert kept.notes[-1] == "1 triples that end in a literal take no part; they stay as they are."
 
 
 def test_lines_out_of_the_ordinary_mean_the_same(tmp_path):

@@ -225,7 +225,7 @@ def check_command(graph: Path, out: Path, **options: Any) -> None:
     Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
     have judged, and it goes on from there. The graph itself is not changed: a new one is written.
     """
-    from actc.complete.check import check_graph
+    from actc.complete.run import check_graph
 
     _print(*check_graph(graph, out, stage=progress_bar, **options).lines)
 

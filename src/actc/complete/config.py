@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Iterable
 from dataclasses import Field, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -146,6 +147,16 @@ class RunConfig:
         ]
 
     @property
+    def session(self) -> Path:
+        """The folder of the session in which people judge."""
+        return self.out / "session"
+
+    @property
+    def annotate(self) -> str:
+        """The command line that opens the session's page."""
+        return f"actc annotate {shlex.quote(str(self.session))}"
+
+    @property
     def source(self) -> Path:
         """The graph, or the candidates where there is none."""
         path = self.graph or self.candidates
@@ -221,6 +232,27 @@ class RunConfig:
             values = value if isinstance(value, tuple | list) else [value]
             words += [flag(one)] if isinstance(value, bool) else [w for each in values for w in (flag(one), f"{each}")]
         return shlex.join([*words, "--out", str(self.out), *more])
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The outcome of a command that makes files.
+
+    Parameters
+    ----------
+    lines : tuple of str
+        What a person should read.
+    files : tuple of Path
+        The new graph, lists and reports; none while people have yet to judge.
+    """
+
+    lines: tuple[str, ...]
+    files: tuple[Path, ...] = ()
+
+    @classmethod
+    def written(cls, lines: Iterable[str], files: Iterable[Path], *after: str) -> Finished:
+        """Return the outcome with a line that names the files."""
+        return cls((*lines, f"Written: {', '.join(map(str, files))}", *after), tuple(files))
 
 
 def as_path(name: str, given: Any) -> Path:

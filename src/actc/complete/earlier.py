@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from actc.data.answers import Annotations, Answers
+from actc.data.answers import Answers
 from actc.data.begun import BEGUN, LOCKED
 from actc.data.deliver import waiting
 from actc.data.files import read_listed
-from actc.data.triples import IntArray, ScoredTriples, Triples, encode_columns
+from actc.data.triples import IntArray, Triples, encode_columns
 from actc.decide.case import Case
 from actc.graph.graph import Graph
 from actc.session import Session
@@ -68,19 +68,16 @@ def _next_aside(folder: Path) -> Path:
     return folder / ASIDE / str(int(last[0].name) + 1 if last else 1)
 
 
-def store_answers(folder: Path, before: Answers | None = None, now: Answers | None = None) -> None:
-    """Write all answers of a folder; of two answers to a triple the later one counts.
-
-    In this order: those before, those that are written already, those of the folder's session, those of now.
-    """
+def store_answers(folder: Path, now: Answers | None = None) -> Answers:
+    """Write all answers of a folder, those of now (or of its session) last: of two to a triple the later counts."""
     if now is None and (folder / "session").exists():
-        session = Session(folder / "session")
-        now = session.annotations().about(session.read_pool())
-        session.close()
+        with closing(Session(folder / "session")) as session:
+            now = session.annotations().about(session.read_pool())
     with waiting(folder / ANSWERS):
-        answers = (before or Answers()).plus(read_answers(folder)).plus(now or Answers())
+        answers = read_answers(folder).plus(now or Answers())
         if len(answers):
             answers.write(folder / ANSWERS)
+    return answers
 
 
 def store_answer(folder: Path, triple: tuple[str, str, str], label: bool | None, who: str) -> None:
@@ -164,14 +161,10 @@ class Earlier:
         true = self.answers.take(self.answers.labels).triples
         return graph.take(np.flatnonzero(~true.contains(graph)))
 
-    def pool_of(self, candidates: ScoredTriples, rows: IntArray) -> IntArray:
-        """Return the pool of a new run: the rows that questions may be about, then other answered candidates."""
-        answered = candidates.rows_of(self.answers.triples)
-        return np.append(rows, np.setdiff1d(answered[answered >= 0], rows))
-
-    def about_facts(self, facts: ScoredTriples) -> Annotations:
-        """Return the answers about doubtful facts: they decide, and guarantee nothing."""
-        return self.answers.on(facts).without_inclusion_probability()
+    def answers_in(self, folder: Path) -> Answers:
+        """Return the answers so far: those of earlier runs guarantee nothing, those of the same candidates may."""
+        before = self.answers.without_inclusion_probability()
+        return before.plus(Answers.read(folder / ANSWERS)) if (folder / ANSWERS).exists() else before
 
     def describe(self, case: Case, graph: Triples) -> list[str]:
         """Return in sentences how many earlier answers are used, and why others are not."""
@@ -182,6 +175,22 @@ class Earlier:
             lines.append("They were drawn from other candidates: they are used to fit, and guarantee nothing of these.")
         return lines
 
+    def compare(self, accepted: Triples, undecided: Triples, graph: Triples) -> dict[str, int]:
+        """Count what changed since the run before: what is accepted, what is in doubt, the graph itself."""
+        gone = self.accepted.take(~accepted.contains(self.accepted))
+        entered = int(graph.contains(gone).sum())
+        counts = {
+            "accepted_added": int((~self.accepted.contains(accepted)).sum()),
+            "accepted_removed": len(gone) - entered,
+            "accepted_unchanged": len(self.accepted) - len(gone),
+            "entered_the_graph": entered,
+            "undecided_unchanged": int(self.undecided.contains(undecided).sum()),
+        }
+        if self.graph is None:
+            return counts
+        added, removed = ~self.graph.contains(graph), ~graph.contains(self.graph)
+        return {**counts, "facts_added": int(added.sum()), "facts_removed": int(removed.sum())}
+
 
 def find_undecided(case: Case) -> IntArray:
     """Return the candidates that may be either, nobody having answered, those nearest to one half first."""
@@ -189,23 +198,6 @@ def find_undecided(case: Case) -> IntArray:
     p = np.zeros(len(case.candidates)) if decided.probability is None else decided.probability
     rows = np.flatnonzero((p > DOUBT) & (p < 1 - DOUBT))
     return rows[np.argsort(np.abs(p[rows] - 0.5), kind="stable")]
-
-
-def compare(earlier: Earlier, accepted: Triples, undecided: Triples, graph: Triples) -> dict[str, int]:
-    """Count what changed since the run before: what is accepted, what is in doubt, the graph itself."""
-    gone = earlier.accepted.take(~accepted.contains(earlier.accepted))
-    entered = int(graph.contains(gone).sum())
-    counts = {
-        "accepted_added": int((~earlier.accepted.contains(accepted)).sum()),
-        "accepted_removed": len(gone) - entered,
-        "accepted_unchanged": len(earlier.accepted) - len(gone),
-        "entered_the_graph": entered,
-        "undecided_unchanged": int(earlier.undecided.contains(undecided).sum()),
-    }
-    if earlier.graph is None:
-        return counts
-    added, removed = ~earlier.graph.contains(graph), ~graph.contains(earlier.graph)
-    return {**counts, "facts_added": int(added.sum()), "facts_removed": int(removed.sum())}
 
 
 def describe_changes(changes: dict[str, Any]) -> str:

@@ -1,48 +1,39 @@
-"""A file that answers in place of people, and what commands that go the whole way share: from candidates to a case."""
+"""A file that answers in the place of people."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from actc.data.answers import Answers
+from actc.data.answers import Annotations, Answers
 from actc.data.layout import find_layout
-from actc.data.triples import BoolArray, IntArray, ScoredTriples
+from actc.data.triples import BoolArray, IntArray, Triples
 from actc.decide.case import Case
 from actc.decide.decision_table import ORACLE
-from actc.decide.guarantee import TargetPrecision
 from actc.decide.pick import pick_next
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base
-from actc.methods.named import named_method
-from actc.session.cases import parts_of, session_case
-from actc.session.questions import count_replies
-from actc.session.session import Session
 
 DRAWN_AT_ONCE = 10  # draws from a list, before anybody looks whether it has passed
 POOL = 50_000  # candidates that questions are chosen from; a random part of them, where there are more
-
-Oracle = Callable[[ScoredTriples, IntArray], BoolArray]
+NO_ANSWERS = Answers()
 
 
 @dataclass(frozen=True, eq=False)
 class FileOracle:
-    """A file that answers in place of people, read once.
+    """A file that answers in the place of people, read once.
 
     Parameters
     ----------
     path : Path
     answers : Answers, optional
-        Of a file with labels (head, relation, tail, label): it can judge what it lists.
+        Of a file with labels (head, relation, tail, label): it can judge the triples in it.
     true : Graph, optional
-        Of a graph, without labels, which lists what is true: whatever it does not list is false.
+        Of a graph, without labels, which has what is true: whatever it does not have is false.
     """
 
     path: Path
@@ -50,126 +41,72 @@ class FileOracle:
     true: Graph | None = None
 
     @classmethod
-    def read(cls, path: str | Path, base: Base = "") -> FileOracle:
+    def read(cls, path: Path, base: Base = "") -> FileOracle:
         """Read a file of judged triples, or of true ones."""
-        path = Path(path)
         try:
             has_labels = "label" in find_layout(path, order=("head", "relation", "tail", "label")).columns
         except OptionError:  # not a table, so a graph in another format
             has_labels = False
         return cls(path, Answers.read(path)) if has_labels else cls(path, true=read_graph(path, base=base))
 
-    def judge(self, candidates: ScoredTriples) -> tuple[Oracle, IntArray]:
-        """Return the oracle, with the rows of the candidates that it can judge."""
-        labels, rows = np.zeros(len(candidates), dtype=np.bool_), np.arange(len(candidates))
+    def judge(self, candidates: Triples) -> Annotations:
+        """Return its answers about candidates, by rising row; none where it is about other ones."""
         if self.answers is not None:
-            listed = self.answers.on(candidates)
-            rows, labels[listed.rows] = np.sort(listed.rows), listed.labels
-        elif self.true is not None:
-            labels = self.true.contains(Graph.of(candidates))
-            if not labels.any() and set(self.true.entity_names).isdisjoint(candidates.entity_names):
-                raise FileError(f"{self.path}: it names no entity of the candidates; is it about another graph?")
-        if not len(rows):
-            raise FileError(f"{self.path}: none of the {len(candidates)} candidates is judged in it.")
-        return lambda triples, rows: labels[rows], rows
+            answers = self.answers.on(candidates)
+            return answers.take(np.argsort(answers.rows))
+        assert self.true is not None
+        if set(self.true.entity_names).isdisjoint(candidates.entity_names):
+            return Annotations()
+        return Annotations(np.arange(len(candidates)), self.true.contains(Graph.of(candidates)))
+
+    def refuse_others(self, candidates: Triples) -> None:
+        """Refuse candidates of which it can judge none."""
+        if not len(self.judge(candidates)):
+            raise FileError(
+                f"{self.path}: none of the {len(candidates)} candidates is judged in it; is it about another graph?"
+            )
 
 
 def ask_oracle(
-    candidates: ScoredTriples,
-    oracle: Oracle,
-    judgeable: IntArray,
-    *,
-    known: ScoredTriples | None = None,
-    method: str = "pooled",
+    case: Case,
+    labels: BoolArray,
+    rows: IntArray | None = None,
     budget: int = 100,
     seed: int = 0,
-    target: TargetPrecision | None = None,
-    rows: IntArray | None = None,
-    answers: Answers | None = None,
+    answers: Answers = NO_ANSWERS,
 ) -> Case:
-    """Ask until the budget is spent, and return the open case: what it decides on are all candidates.
+    """Ask until the budget is spent, and return the case of the pool: what it decides on are all candidates.
 
     Parameters
     ----------
-    candidates : ScoredTriples
-    oracle : callable
-        Answers: (candidates, rows) to labels.
-    judgeable : int array
-        Rows of the candidates that it can judge.
-    known : ScoredTriples, optional
-        The graph's triples with their scores, for methods that learn from them.
-    method : str
-    budget : int
-        How many answers to ask for; 0 asks nobody.
-    seed : int
-    target : TargetPrecision, optional
-        The precision to guarantee.
+    case : Case
+        Of all candidates, without answers.
+    labels : bool array of shape (N,)
+        What the oracle answers about each candidate.
     rows : int array, optional
-        The candidates that the pool is made of, in its order; without it a random part of those that can be judged.
-    answers : Answers, optional
-        Those of earlier runs; the budget counts new ones.
+        The candidates that it may be asked about, if not all.
+    budget : int
+        How many new answers to ask for; 0 asks for none.
+    seed : int
+    answers : Answers
+        Those so far.
     """
     random = np.random.default_rng(seed)
-    rows = split_pool(judgeable, random) if rows is None else rows
-    pool = candidates.take(rows).with_used_names()  # as whoever reads its file will see it
-    given = (answers or Answers()).on(pool)
-    earlier = len(given)
-    chosen, enough = named_method(method), min(earlier + budget, len(pool))
-    case = Case(pool, given, known, method, target=target, candidates=candidates)
+    rows = draw_pool(case.pool, np.arange(len(labels)) if rows is None else rows, answers, random)
+    pool, labels = case.pool.take(rows).with_used_names(), labels[rows]  # as a reader of its file will see it
+    case = replace(case, pool=pool, annotations=answers.on(pool))
+    earlier = len(case.annotations)
+    enough = min(earlier + budget, len(pool))
     while (left := enough - len(case.annotations)) > 0:
-        count = min(left, chosen.batch(enough - left) if target is None else DRAWN_AT_ONCE)
+        count = min(left, case.named_method.batch(enough - left) if case.target is None else DRAWN_AT_ONCE)
         picks = pick_next(case, count, random, enough - earlier, earlier, final=True)
         if not len(picks):
             break
-        case = case.plus(picks.answered(oracle(candidates, rows[picks.rows]), ORACLE))
+        case = case.plus(picks.answered(labels[picks.rows], ORACLE))
     return replace(case, bases={})
 
 
-def split_pool(judgeable: IntArray, random: np.random.Generator) -> IntArray:
-    """Split off the calibration pool: a random part of the candidates, at most ``POOL``; rows, rising."""
-    return np.sort(random.permutation(judgeable)[:POOL])
-
-
-@dataclass(frozen=True)
-class Finished:
-    """The outcome of a command that goes the whole way.
-
-    Parameters
-    ----------
-    lines : tuple of str
-        What a person should read.
-    files : tuple of Path
-        The new graph, lists and reports; none while people have yet to judge.
-    """
-
-    lines: tuple[str, ...]
-    files: tuple[Path, ...] = ()
-
-
-def annotate_command(folder: Path) -> str:
-    """Return the command line that opens a session's page."""
-    return f"actc annotate {shlex.quote(str(folder))}"
-
-
-def session_state(session: Session) -> list[Any]:
-    """Return, as JSON has it, numbers that change with every answer and every setting of a session."""
-    state = [session.store.value(f"SELECT max(id) FROM {table}") for table in ("judgement", "setting")]
-    return [*state, count_replies(session.store)]
-
-
-def open_judged(
-    session: Session, answers: int, target: TargetPrecision | None, earlier: int = 0
-) -> tuple[list[Case], list[str]]:
-    """Open the cases of a session in which somebody has judged, one of each part; note where people stopped early.
-
-    ``answers`` are wanted in all, besides the ``earlier`` ones that were there before anybody was asked.
-    """
-    annotate, budget = annotate_command(session.folder), min(answers + earlier, session.settings.triples)
-    if budget != session.settings.budget:
-        session.change({"budget": budget})
-    cases = [session_case(session, target, part) for part in parts_of(session.settings)]
-    given = sum(len(case.annotations) for case in cases)
-    if not given:
-        raise OptionError(f"{session.folder}: nobody has called any triple true or false yet; judge with: {annotate}")
-    early = f"{given:,} of {budget:,} answers are there; for more: {annotate}, then this command again."
-    return cases, [early] if given < budget else []
+def draw_pool(candidates: Triples, rows: IntArray, answers: Answers, random: np.random.Generator) -> IntArray:
+    """Return the pool: a random part of some candidates, at most ``POOL`` rows, rising; then other answered ones."""
+    rows, answered = np.sort(random.permutation(rows)[:POOL]), candidates.rows_of(answers.triples)
+    return np.append(rows, np.setdiff1d(answered[answered >= 0], rows))

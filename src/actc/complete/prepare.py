@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from actc.complete.candidates import Candidates, candidates_of_rules
 from actc.complete.config import RunConfig
+from actc.complete.doubt import doubt_facts
 from actc.complete.earlier import GIVEN, STAYING, Earlier, set_aside
 from actc.complete.given import score_by_model, score_given, score_given_with_model
+from actc.complete.oracle import FileOracle
 from actc.complete.propose import candidates_of_model, candidates_of_rules_and_model, read_holdout
 from actc.complete.pykeen import load_result
 from actc.complete.search import Scorer, score_triples
@@ -22,27 +24,29 @@ PROPOSALS = "proposals.parquet"
 """A model's answers, while they are not scored."""
 
 
-def prepare(config: RunConfig, whole: Graph, given: Candidates | None, stage: Stage) -> tuple[Candidates, Earlier]:
-    """Propose or take candidates and score them; what an earlier run into the folder finished is not done again."""
-    started, graph = time.perf_counter(), without_literals(whole)
-    begun = Begun.open(config.out, config.inputs(), set_aside, STAYING)
+def prepare(
+    config: RunConfig, whole: Graph, given: Candidates | None, oracle: FileOracle | None, stage: Stage
+) -> tuple[Candidates, Earlier]:
+    """Propose or take candidates and score them; what an earlier run into the folder finished is not done again.
+
+    Where wrong facts are looked for, the candidates are the facts of the graph. An oracle that can judge none of them
+    is refused before the run has finished anything.
+    """
+    started, missing, without = time.perf_counter(), config.goal == "missing", without_literals(whole)
+    begun = Begun.open(config.out, config.inputs(), set_aside if missing else None, STAYING)
     earlier = Earlier.read(config.out, config.judged)
-    graph = earlier.reopen(graph)
+    graph = earlier.reopen(without)
     if "scores" in begun.done:
         return Candidates.load(config.out, graph, begun.done["scores"]), earlier
-    found = _find_candidates(config, graph, given, stage)
+    candidates = _find_candidates(config, graph, given, stage) if missing else doubt_facts(graph, config.seed, stage)
+    if oracle is not None:
+        oracle.refuse_others(candidates.triples)
     known = None if config.evidence else score_triples(_load(config), graph)
-    found = replace(found, known=known, notes=(*_note_literals(whole, graph), *found.notes))
-    write_triples(config.out / GIVEN, whole.columns())
-    begun.finish("scores", {**found.save(config.out), "seconds": time.perf_counter() - started})
-    return found, earlier
-
-
-def _note_literals(whole: Graph, graph: Graph) -> list[str]:
-    if len(graph) == len(whole):
-        return list(whole.notes)
-    literals = f"{len(whole) - len(graph):,} triples that end in a literal were not learnt from; they stay."
-    return [*(note for note in whole.notes if "literal" not in note), literals]
+    candidates = replace(candidates, known=known, notes=(*without.notes, *candidates.notes))
+    if missing:
+        write_triples(config.out / GIVEN, whole.columns())
+    begun.finish("scores", {**candidates.save(config.out), "seconds": time.perf_counter() - started})
+    return candidates, earlier
 
 
 def _load(config: RunConfig) -> Scorer:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from actc.complete.candidates import MODEL, Candidates, ask_for, best_placed, candidates_of_rules, proposed_by
-from actc.complete.oracle import Finished
+from actc.complete.config import Finished
 from actc.complete.pykeen import find_unseen, load_result
 from actc.complete.search import CandidateSearch, Scorer, knows, write_candidates
 from actc.complete.union import candidates_of_both

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,32 +17,27 @@ from numpy.typing import NDArray
 
 from actc import __version__
 from actc.complete.candidates import CANDIDATES, KNOWN, Candidates
-from actc.complete.check import describe_wrong, to_table
-from actc.complete.config import RunConfig
+from actc.complete.check import CheckedFacts, describe_wrong, to_table
+from actc.complete.config import Finished, RunConfig
 from actc.complete.earlier import ACCEPTED, UNDECIDED, describe_changes, find_undecided
+from actc.complete.oracle import NO_ANSWERS
 from actc.data.answers import Answers
 from actc.data.calibration import Sources
 from actc.data.files import write_triples
+from actc.data.frames import TRIPLE
 from actc.data.text_files import write_json, write_text
-from actc.data.triples import IntArray, Triples, encode_columns
+from actc.data.triples import IntArray, Triples
 from actc.decide.calibrate import describe_calibration, write_sources
 from actc.decide.case import Case
-from actc.decide.decision_table import (
-    BY,
-    DECISIONS,
-    ORACLE,
-    rows_to_explain,
-    write_decisions,
-)
+from actc.decide.decision_table import BY, DECISIONS, ORACLE, rows_to_explain, write_decisions
 from actc.decide.estimate import Share
 from actc.decide.report import count_excluded, describe_guarantee, describe_needed, make_report, write_page
 from actc.evidence.reasons import Reasons
 from actc.graph.formats import FORMATS, find_ending, find_format, write_graph
 from actc.graph.graph import Graph
-from actc.session.cases import Opened
+from actc.session import Session
 from actc.session.export import name_things
 
-NO_ANSWERS = Answers()
 MOST_EXAMPLES = 10
 MOST_WEIGHTS = 12
 MOST_SHOWN = 10
@@ -49,237 +46,221 @@ OF_RULES = ("rule_confidence", "rules")
 """Columns of candidates that no list of facts repeats."""
 
 
-def new_facts(case: Case, graph: Triples) -> IntArray:
-    """Return the rows of the accepted triples that a graph does not hold."""
-    rows = np.flatnonzero(case.decisions.accepted)
-    return rows[~graph.contains(case.candidates.take(rows))]
-
-
-def provenance_of(case: Case, rows: IntArray) -> dict[str, Any]:
-    """Return the columns of decided triples: score, probability, threshold, method, date, who decided."""
-    decided = case.decisions
-    p = np.full(len(rows), np.nan) if decided.probability is None else decided.probability[rows]
-    return {
-        "score": case.candidates.scores[rows],
-        "probability": np.ma.masked_invalid(p.round(4)),
-        "threshold": case.thresholds.of(case.candidates)[rows],
-        "method": np.full(len(rows), str(case.method), dtype=object),
-        "date": np.full(len(rows), datetime.now(UTC).date().isoformat(), dtype=object),
-        "by": decided.by[rows],
-    }
-
-
-def _add_called(columns: dict[str, Any], called: Answers, method: str) -> dict[str, Any]:
-    """Add facts that were called true though nobody proposed them to a table of decisions."""
-    count = len(called)
-    if not count:
-        return columns
-    texts, true = np.full(count, "", dtype=object), np.ones(count, dtype=np.bool_)
-    own = {
-        **called.triples.columns(),
-        **dict.fromkeys(("accepted", "without_guarantee"), true),
-        **dict.fromkeys(("probability", "guaranteed"), true.astype(np.float64)),
-        **dict.fromkeys(("score", "threshold", "confidence", "given_score"), np.full(count, np.nan)),
-        "support": np.zeros(count, dtype=np.int64),
-        "method": np.full(count, method, dtype=object),
-        "date": np.full(count, datetime.now(UTC).date().isoformat(), dtype=object),
-        "by": _called_by(called),
-    }
-    filled = {name: np.ma.filled(one, np.nan) if one.dtype.kind == "f" else one for name, one in columns.items()}
-    joined = {name: np.append(one, own.get(name, texts)) for name, one in filled.items()}
-    return {name: np.ma.masked_invalid(one) if one.dtype.kind == "f" else one for name, one in joined.items()}
-
-
-def _called_by(called: Answers) -> NDArray[np.object_]:
-    """Return who called each fact true: an oracle, or a person."""
-    return np.where(called.who == ORACLE, ORACLE, "person").astype(object)
-
-
-def write_completion(
-    config: RunConfig, opened: Opened, graph: Graph, candidates: Candidates, called: Answers
-) -> list[Path]:
-    """Write the graph, the decided candidates and the thresholds into the folder of a run; return the files.
-
-    Parameters
-    ----------
-    config : RunConfig
-    opened : Opened
-        The case, and the session in which people judged; without one, the pool and the answers are written too.
-    graph : Graph
-        The graph as it was.
-    candidates : Candidates
-        Their further columns and their reasons stand beside the decisions.
-    called : Answers
-        Facts that were called true though nobody proposed them.
-    """
-    folder, case = config.out, opened.case
-    rows = new_facts(case, graph)
-    accepted, method = Graph.of(case.candidates.take(rows)), str(case.method)
-    ending = ".tsv" if config.graph is None else find_ending(config.graph)
-    files = [folder / name for name in (f"graph{ending}", ACCEPTED, "thresholds.json")]
-    # Nobody knows anything of the graph's own triples, so only the new ones carry that a heuristic made them.
-    provenance = provenance_of(case, rows) if find_format(files[0]) is FORMATS["quickstatements"] else {}
-    provenance = _add_called(provenance, called, method)
-    extras = {name: np.append(np.full(len(graph), None), values.astype(object)) for name, values in provenance.items()}
-    write_graph(files[0], Graph.of(graph.union(accepted.followed_by(called.triples))), base=config.base, extras=extras)
-    _write_list(files[1], case, candidates, rows, True, called)
-    describe_calibration(case, _write_sources(folder, opened)).write(files[2])
-    decided = case.decision_columns()
-    if config.candidates is not None:
-        decided |= candidates.triples.further
-        rejected = np.flatnonzero(~case.decisions.accepted & ~graph.contains(case.candidates))
-        files.append(folder / REJECTED)
-        _write_list(files[-1], case, candidates, rejected, False)
-    _write_list(folder / UNDECIDED, case, candidates, find_undecided(case), None)
-    if candidates.reasons is not None:
-        decided["reasons"] = candidates.reasons.column(rows_to_explain(decided), len(case.candidates))
-    new = ~graph.contains(case.candidates)
-    decided = _add_called({name: column[new] for name, column in decided.items()}, called, method)
-    decided = {name: np.ma.filled(one, np.nan) if one.dtype.kind == "f" else one for name, one in decided.items()}
-    files.append(write_decisions(folder / DECISIONS, decided, None if case.target is None else case.target.precision))
-    if len(case.constraints):
-        files.append(folder / "excluded.tsv")
-        write_triples(files[-1], case.decisions.excluded_columns(case.facts))
-    return files
-
-
-def _write_list(
-    path: Path,
-    case: Case,
-    candidates: Candidates,
-    rows: IntArray,
-    accepted: bool | None,
-    called: Answers = NO_ANSWERS,
-) -> None:
-    """Write decided candidates with their further columns, and reasons where they were accepted or rejected."""
-    columns = {**case.candidates.take(rows).columns(), **provenance_of(case, rows)}
-    if accepted is None:
-        columns = {name: columns[name] for name in ("head", "relation", "tail", "score", "probability")}
-    more = {name: values[rows] for name, values in candidates.triples.further.items() if name not in OF_RULES}
-    columns |= {name: _in_one_line(values) for name, values in more.items() if accepted is not None or name != "rule"}
-    if candidates.reasons is not None and accepted is not None:
-        texts = candidates.reasons.of(rows, np.full(len(rows), accepted))
-        columns["reasons"] = np.array([*texts, ""], dtype=object)[:-1]  # an array of texts, even of none
-    write_triples(path, _add_called(columns, called, str(case.method)))
-
-
-def _in_one_line(values: NDArray[Any]) -> NDArray[Any]:
-    """Return texts without tabs and line ends, which no cell of a TSV file can hold."""
-    if values.dtype.kind != "O":
-        return np.ma.masked_invalid(values) if values.dtype.kind == "f" else values
-    return np.array([*(re.sub(r"[\t\r\n]+", " ", str(text)) for text in values), ""], dtype=object)[:-1]
-
-
-def _write_sources(folder: Path, opened: Opened) -> Sources:
-    """Return what the thresholds rest on, all of it within the folder."""
-    if opened.session is not None:
-        sources = Sources(session=opened.session.folder)
-    else:
-        known = folder / KNOWN if opened.case.known is not None else None
-        sources = write_sources(folder, opened.case, scores="pool.parquet", labels="judged.parquet", known=known)
-    if opened.case.facts is not None:
-        write_triples(folder / "facts.parquet", opened.case.facts.columns())
-        sources = replace(sources, graph=(folder / "facts.parquet").resolve())
-    return replace(sources, candidates=(folder / CANDIDATES).resolve())
-
-
-def write_next_page(
-    config: RunConfig, opened: Opened, reasons: Reasons | None, wrong: dict[str, Any] | None
-) -> tuple[list[Path], str]:
-    """Write the page, where the method gives probabilities; return it, and what to run next.
-
-    ``wrong`` is what the page shows of wrong facts, where the graph was checked.
-    """
-    case, page = opened.case, config.out / PAGE
-    accepted, part = (shlex.quote(str(config.out / name)) for name in (ACCEPTED, "slice.tsv"))
-    audit = f"actc audit {accepted} --count 100 --out {part}"
-    if case.estimates is None:
-        return [], audit
-    report, more = make_report(case), config.command(config.budget or 100)
-    go_on = (more,) if opened.session is None else (f"actc annotate {shlex.quote(str(config.out / 'session'))}", more)
-    passed = case.guaranteed is None or case.guaranteed.passed
-    commands = (audit,) if passed and len(case.annotations) else go_on
-    words = replace(name_things(opened.session, commands), wrong=wrong)
-    if reasons is not None:
-        questions = [(one["head"], one["relation"], one["tail"]) for one in report.ask_next]
-        shown = surest_and_least(case, MOST_SHOWN)
-        rows = case.candidates.rows_of(encode_columns(*zip(*questions, strict=True))) if questions else shown[:0]
-        both = np.concatenate([rows, shown])
-        texts = reasons.of(both, case.decisions.accepted[both], words.name)
-        triples = [case.candidates.triple(row) for row in both.tolist()]
-        words = replace(words, reasons=dict(zip(triples, texts, strict=True)), accepted=tuple(triples[len(rows) :]))
-    write_page(report, page, words)
-    return [page], " && ".join(commands)
-
-
-def surest_and_least(case: Case, most: int) -> IntArray:
-    """Return rows of what the method accepted: the surest and the least sure, half of ``most`` each."""
-    rows = np.flatnonzero(case.decisions.accepted & (case.decisions.by == "method"))
-    rows = rows[np.argsort(-case.candidates.scores[rows], kind="stable")]
-    return rows if len(rows) <= most else np.concatenate([rows[: most // 2], rows[-(most // 2) :]])
-
-
-def summarise(
-    case: Case, graph: Graph, facts: dict[str, Any], reasons: Reasons | None = None, called: Answers = NO_ANSWERS
-) -> dict[str, Any]:
-    """Return the report as plain values; its numbers of accepted facts are about the rows of accepted.tsv.
+@dataclass(frozen=True, eq=False)
+class AddedFacts:
+    """What becomes of candidates, and the graph that the accepted ones are added to.
 
     Parameters
     ----------
     case : Case
     graph : Graph
-        The graph as it was, without what is removed.
-    facts : dict
-        What else the report should have: the model, the seconds, the notes of reading.
-    reasons : Reasons, optional
-        What the graph says of each candidate.
+        As it was, without what is removed.
+    candidates : Candidates
+        Their further columns and their reasons stand beside the decisions.
     called : Answers
         Facts that were called true though nobody proposed them.
     """
-    candidates, judged, rows = case.candidates, case.answers, new_facts(case, graph)
-    accepted, by = candidates.take(rows), np.append(case.decisions.by[rows], _called_by(called))
-    tables = {"known": graph, "candidates": candidates, "judged": candidates.take(judged.rows), "accepted": accepted}
-    counts = {name: _count_relations(triples) for name, triples in tables.items()}
-    counts["accepted"] += _count_relations(called.triples)
-    removed = facts["check"]["removed"] if "check" in facts else 0
-    return {
-        "actc_version": __version__,
-        "method": str(case.method),
-        "triples_before": len(graph) + removed,
-        "candidates": len(candidates),
-        "judged": len(judged),
-        "judged_true": int(judged.labels.sum()),
-        "accepted": len(by),
-        "accepted_by": {who: int((by == who).sum()) for who in BY},
-        "called_true": len(called),
-        "constraints": count_excluded(case) if len(case.constraints) else None,
-        "triples_after": len(graph) + len(by),
-        "accepted_precision": case.accepted_precision,
-        "guarantee": case.guaranteed and case.guaranteed.describe(),
-        "answers_needed": None if case.estimates is None else case.needed_answers(),
-        **facts,
-        "evidence": None if reasons is None else reasons.describe() | {"examples": _examples(case, reasons)},
-        "relations": {
-            relation: {name: of[relation] for name, of in counts.items()}
-            for relation in sorted({*candidates.relation_names, *called.triples.relation_names})
-        },
-    }
+
+    case: Case
+    graph: Graph
+    candidates: Candidates
+    called: Answers = NO_ANSWERS
+
+    @cached_property
+    def rows(self) -> IntArray:
+        """The rows of the accepted triples that the graph does not hold."""
+        rows = np.flatnonzero(self.case.decisions.accepted)
+        return rows[~self.graph.contains(self.case.candidates.take(rows))]
+
+    @property
+    def called_by(self) -> NDArray[np.object_]:
+        """Who called each fact true that nobody proposed: an oracle, or a person."""
+        return np.where(self.called.who == ORACLE, ORACLE, "person").astype(object)
+
+    def provenance(self, rows: IntArray) -> dict[str, Any]:
+        """Return the columns of decided triples: score, probability, threshold, method, date, who decided."""
+        case, decided = self.case, self.case.decisions
+        p = np.full(len(rows), np.nan) if decided.probability is None else decided.probability[rows]
+        return {
+            "score": case.candidates.scores[rows],
+            "probability": p.round(4),
+            "threshold": case.thresholds.of(case.candidates)[rows],
+            "method": np.full(len(rows), str(case.method), dtype=object),
+            "date": np.full(len(rows), datetime.now(UTC).date().isoformat(), dtype=object),
+            "by": decided.by[rows],
+        }
+
+    def _with_called(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """Add the facts that were called true though nobody proposed them to a table of decisions."""
+        if not len(self.called):
+            return columns
+        own = {
+            **self.called.triples.columns(),
+            **dict.fromkeys(("accepted", "without_guarantee"), True),
+            **dict.fromkeys(("probability", "guaranteed"), 1.0),
+            "support": 0,
+            "method": str(self.case.method),
+            "date": datetime.now(UTC).date().isoformat(),
+            "by": self.called_by,
+        }
+        empty = {name: "" if column.dtype.kind == "O" else np.nan for name, column in columns.items()} | own
+        return {name: np.append(one, np.full(len(self.called), empty[name])) for name, one in columns.items()}
+
+    def write(self, config: RunConfig, session: Session | None) -> list[Path]:
+        """Write the graph, the decided candidates and the thresholds into the folder of a run; return the files."""
+        folder, case, graph = config.out, self.case, self.graph
+        ending = ".tsv" if config.graph is None else find_ending(config.graph)
+        files = [folder / name for name in (f"graph{ending}", ACCEPTED, "thresholds.json")]
+        # Nobody knows anything of the graph's own triples, so only the new ones carry that a heuristic made them.
+        quick = find_format(files[0]) is FORMATS["quickstatements"]
+        provenance = self._with_called(self.provenance(self.rows)) if quick else {}
+        extras = {name: np.append(np.full(len(graph), None), one.astype(object)) for name, one in provenance.items()}
+        added = case.candidates.take(self.rows).plain().followed_by(self.called.triples)
+        write_graph(files[0], Graph.of(graph.union(added)), base=config.base, extras=extras)
+        self._write_list(files[1], self.rows, True)
+        describe_calibration(case, self._write_sources(folder, session)).write(files[2])
+        new, decided = ~graph.contains(case.candidates), case.decision_columns()
+        if config.candidates is not None:
+            decided |= self.candidates.triples.further
+            files.append(folder / REJECTED)
+            self._write_list(files[-1], np.flatnonzero(~case.decisions.accepted & new), False)
+        self._write_list(folder / UNDECIDED, find_undecided(case), None)
+        if self.candidates.reasons is not None:
+            decided["reasons"] = self.candidates.reasons.column(rows_to_explain(decided), len(case.candidates))
+        decided = self._with_called({name: column[new] for name, column in decided.items()})
+        files.append(folder / DECISIONS)
+        write_decisions(files[-1], decided, None if case.target is None else case.target.precision)
+        if len(case.constraints):
+            files.append(folder / "excluded.tsv")
+            write_triples(files[-1], case.decisions.excluded_columns(case.facts))
+        return files
+
+    def _write_list(self, path: Path, rows: IntArray, accepted: bool | None) -> None:
+        """Write decided candidates with their further columns, and reasons where they were accepted or rejected."""
+        columns, reasons = self.case.candidates.take(rows).columns() | self.provenance(rows), self.candidates.reasons
+        if accepted is None:
+            columns = {name: columns[name] for name in ("head", "relation", "tail", "score", "probability")}
+        hidden = OF_RULES if accepted is not None else (*OF_RULES, "rule")
+        for name, values in self.candidates.triples.further.items():
+            if name not in hidden:
+                columns[name] = _in_one_line(values[rows])
+        if reasons is not None and accepted is not None:
+            columns["reasons"] = _as_texts(reasons.of(rows, np.full(len(rows), accepted)))
+        write_triples(path, self._with_called(columns) if accepted else columns)
+
+    def _write_sources(self, folder: Path, session: Session | None) -> Sources:
+        """Return what the thresholds rest on, all of it within the folder."""
+        case = self.case
+        if session is not None:
+            sources = Sources(session=session.folder)
+        else:
+            known = folder / KNOWN if case.known is not None else None
+            sources = write_sources(folder, case, scores="pool.parquet", labels="judged.parquet", known=known)
+        if case.facts is not None:
+            write_triples(folder / "facts.parquet", case.facts.columns())
+            sources = replace(sources, graph=(folder / "facts.parquet").resolve())
+        return replace(sources, candidates=(folder / CANDIDATES).resolve())
+
+    def write_page(
+        self, config: RunConfig, session: Session | None, wrong: dict[str, Any] | None
+    ) -> tuple[list[Path], str]:
+        """Write the page, where the method gives probabilities; return it, and what to run next.
+
+        ``wrong`` is what the page shows of wrong facts, where the graph was checked.
+        """
+        case, page, reasons = self.case, config.out / PAGE, self.candidates.reasons
+        accepted, part = (shlex.quote(str(config.out / name)) for name in (ACCEPTED, "slice.tsv"))
+        audit = f"actc audit {accepted} --count 100 --out {part}"
+        if case.estimates is None:
+            return [], audit
+        report, more = make_report(case), config.command(config.budget or 100)
+        commands: tuple[str, ...] = (audit,)
+        if not len(case.annotations) or (case.guaranteed is not None and not case.guaranteed.passed):
+            commands = (more,) if session is None else (config.annotate, more)
+        words = replace(name_things(session, commands), wrong=wrong)
+        if reasons is not None:
+            asked = case.candidates.find(*([one[name] for one in report.ask_next] for name in TRIPLE))
+            sure = self.surest
+            rows = sure if len(sure) <= MOST_SHOWN else np.append(sure[: MOST_SHOWN // 2], sure[-(MOST_SHOWN // 2) :])
+            both = np.append(asked, rows)
+            texts = reasons.of(both, case.decisions.accepted[both], words.name)
+            triples = [case.candidates.triple(row) for row in both.tolist()]
+            words = replace(
+                words, reasons=dict(zip(triples, texts, strict=True)), accepted=tuple(triples[len(asked) :])
+            )
+        write_page(report, page, words)
+        return [page], " && ".join(commands)
+
+    @property
+    def surest(self) -> IntArray:
+        """The rows of what the method accepted, the surest first."""
+        rows = np.flatnonzero(self.case.decisions.accepted & (self.case.decisions.by == "method"))
+        return rows[np.argsort(-self.case.candidates.scores[rows], kind="stable")]
+
+    def summarise(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """Return the report as plain values; its numbers of accepted facts are about the rows of accepted.tsv.
+
+        ``facts`` are what else the report should have: the model, the seconds, the notes of reading.
+        """
+        case, candidates, called, rows = self.case, self.case.candidates, self.called, self.rows
+        judged, by = case.answers, np.append(case.decisions.by[rows], self.called_by)
+        added = candidates.take(rows).plain().followed_by(called.triples)
+        tables = {
+            "known": self.graph,
+            "candidates": candidates,
+            "judged": candidates.take(judged.rows),
+            "accepted": added,
+        }
+        counts = {name: _count_relations(triples) for name, triples in tables.items()}
+        removed, reasons = facts.get("check", {}).get("removed", 0), self.candidates.reasons
+        return {
+            "actc_version": __version__,
+            "method": str(case.method),
+            "triples_before": len(self.graph) + removed,
+            "candidates": len(candidates),
+            "judged": len(judged),
+            "judged_true": int(judged.labels.sum()),
+            "accepted": len(by),
+            "accepted_by": {who: int((by == who).sum()) for who in BY},
+            "called_true": len(called),
+            "constraints": count_excluded(case) if len(case.constraints) else None,
+            "triples_after": len(self.graph) + len(by),
+            "accepted_precision": case.accepted_precision,
+            "guarantee": case.guaranteed and case.guaranteed.describe(),
+            "answers_needed": None if case.estimates is None else case.needed_answers(),
+            **facts,
+            "evidence": None if reasons is None else reasons.describe() | {"examples": self._examples(reasons)},
+            "relations": {
+                relation: {name: of[relation] for name, of in counts.items()}
+                for relation in sorted({*candidates.relation_names, *called.triples.relation_names})
+            },
+        }
+
+    def _examples(self, reasons: Reasons) -> list[dict[str, Any]]:
+        """Return the surest of the accepted facts, and what was judged, each with its reasons."""
+        case, judged = self.case, self.case.answers.first(MOST_EXAMPLES)
+        sure = self.surest[:MOST_EXAMPLES]
+        rows = np.append(sure, judged.rows)
+        became = ["accepted"] * len(sure) + ["called true" if label else "called false" for label in judged.labels]
+        examples = zip(rows.tolist(), became, reasons.of(rows, case.decisions.accepted[rows]), strict=True)
+        return [
+            {"triple": case.candidates.triple(row), "became": what, "reasons": text} for row, what, text in examples
+        ]
+
+
+def _as_texts(texts: Iterable[str]) -> NDArray[np.object_]:
+    """Return an array of texts, even of none."""
+    return np.array([*texts, ""], dtype=object)[:-1]
+
+
+def _in_one_line(values: NDArray[Any]) -> NDArray[Any]:
+    """Return texts without tabs and line ends, which no cell of a TSV file can hold."""
+    return values if values.dtype.kind != "O" else _as_texts(re.sub(r"[\t\r\n]+", " ", str(text)) for text in values)
 
 
 def _count_relations(triples: Triples) -> Counter[str]:
     counts = np.bincount(triples.relations, minlength=len(triples.relation_names)).tolist()
     return Counter(dict(zip(triples.relation_names, counts, strict=True)))
-
-
-def _examples(case: Case, reasons: Reasons) -> list[dict[str, Any]]:
-    """Return the surest of the accepted facts, and what was judged, each with its reasons."""
-    decided, judged = case.decisions, case.answers.first(MOST_EXAMPLES)
-    sure = np.flatnonzero(decided.accepted & (decided.by == "method"))
-    sure = sure[np.argsort(-case.candidates.scores[sure], kind="stable")][:MOST_EXAMPLES]
-    rows = np.concatenate([sure, judged.rows])
-    became = ["accepted"] * len(sure) + ["called true" if label else "called false" for label in judged.labels]
-    examples = zip(rows.tolist(), became, reasons.of(rows, decided.accepted[rows]), strict=True)
-    return [{"triple": case.candidates.triple(row), "became": what, "reasons": text} for row, what, text in examples]
 
 
 def headline(report: dict[str, Any], strong: str = "") -> tuple[str, ...]:
@@ -348,9 +329,30 @@ def _describe_evidence(evidence: dict[str, Any] | None) -> list[str]:
     return lines
 
 
-def write_report(folder: Path, report: dict[str, Any]) -> list[Path]:
-    """Write what :func:`summarise` returned, for programs and for people; return the files."""
-    files = [folder / "report.json", folder / "report.md"]
+def write_report(
+    config: RunConfig,
+    added: AddedFacts,
+    checked: CheckedFacts | None,
+    session: Session | None,
+    facts: dict[str, Any],
+    written: list[Path],
+) -> Finished:
+    """Write the lists of wrong facts, the page, and the report for programs and for people.
+
+    ``facts`` are what else the report should have: the seconds, the notes, what changed.
+    """
+    files, wrong = [config.out / "report.json", config.out / "report.md"], None
+    facts |= {"model": {} if config.model is None else {"folder": str(config.model)}}
+    facts["model_pays"] = added.candidates.pays
+    if checked is not None:
+        files += checked.write(config.out, config.checking.out / DECISIONS)
+        facts["check"] = checked.summarise(len(added.graph) + int(checked.removed.sum()))
+        wrong = checked.on_page(facts["check"], name_things(session, ()).name)
+        wrong["added"] = len(added.rows) + len(added.called)
+    page, command = added.write_page(config, session, wrong)
+    report = added.summarise(facts | {"next": command})
+    if config.candidates is not None and report["evidence"] is not None:
+        report["evidence"]["expected_share"] = None  # the holdout says little of candidates that somebody chose
     write_json(files[0], report)
     write_text(files[1], to_markdown(report) + "\n")
-    return files
+    return Finished.written([*headline(report), *facts["notes"]], [*written, *files, *page], f"Next: {command}")

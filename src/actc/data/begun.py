@@ -22,18 +22,18 @@ LOCKED = f".{BEGUN}.{LOCK}"
 def alone_in(folder: Path) -> Iterator[None]:
     """Let one run at a time work in a folder; another one is refused, before it looks at what is there.
 
-    A run that is refused before it has finished a stage leaves no folder behind, and no ``begun.json``.
+    A run that is refused before it has finished a stage leaves nothing there that was not there before.
     """
-    new, there = not folder.exists(), (folder / BEGUN).exists()
+    before = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
     with claim(folder / BEGUN, folder):
         try:
             yield
         except ActcError:
-            begun = None if there else Begun.peek(folder)
+            begun = None if BEGUN in before else Begun.peek(folder)
             if begun is not None and not begun.done:
-                (folder / BEGUN).unlink()
-                if new:
-                    shutil.rmtree(folder, ignore_errors=True)
+                for path in folder.iterdir():
+                    if path.name not in (*before, LOCKED):
+                        shutil.rmtree(path) if path.is_dir() else path.unlink()
             raise
 
 
@@ -94,13 +94,6 @@ class Begun:
         """Return how many answers there were when the files in a folder were last written."""
         begun = cls.peek(folder)
         return 0 if begun is None else int(begun.done.get("answered", 0))
-
-    @classmethod
-    def note_answers(cls, folder: Path, count: int) -> None:
-        """Write down how many answers the files in a folder rest on: a budget counts from there."""
-        begun = cls.peek(folder)
-        if begun is not None:
-            begun.finish("answered", count)
 
     def _kept(self) -> Begun:
         write_json(self.folder / BEGUN, {"asked": self.asked, "done": self.done})

@@ -147,7 +147,7 @@ def without_literals(graph: Graph) -> Graph:
         return graph
     kept = graph.take(~ending).with_used_names()
     notes = [note for note in graph.notes if "end in a literal" not in note]
-    notes.append(f"{int(ending.sum()):,} triples that end in a literal are left out.")
+    notes.append(f"{int(ending.sum()):,} triples that end in a literal take no part; they stay as they are.")
     return replace(kept, notes=tuple(notes))
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
-from actc.data.answers import Annotations
+from actc.data.answers import Annotations, Answers
 from actc.data.calibration import Calibration
 from actc.data.constraints import Constraints
 from actc.data.files import read_scored
@@ -31,6 +32,7 @@ REMOVAL = TargetPrecision(0.9)
 """What is guaranteed of the facts that are taken out without being judged, unless another target is given."""
 
 
+Answered = TypeVar("Answered", Annotations, Answers)
 PoolPart = tuple[range, Goal]
 """Rows of a session's pool with one goal, missing facts or wrong ones; each part has a fit of its own."""
 
@@ -47,7 +49,7 @@ def words_of(settings: Settings) -> Goal:
     return parts_of(settings)[0][1]
 
 
-def invert_labels(answers: Annotations) -> Annotations:
+def invert_labels(answers: Answered) -> Answered:
     """Return answers to "is it true?" as answers to "is it wrong?"."""
     return replace(answers, labels=~answers.labels)
 
@@ -122,6 +124,6 @@ def with_answers(session: Session, part: PoolPart, case: Case, target: TargetPre
     people, machines = replace(people, rows=people.rows - rows.start), read_judges(session.store, case.pool, rows.start)
     if goal is WRONG_FACTS:
         p = machines.probability
-        machines = replace(machines, labels=~machines.labels, probability=None if p is None else 1 - p)
+        machines = replace(invert_labels(machines), probability=None if p is None else 1 - p)
         people, target = invert_labels(people), target or REMOVAL
     return replace(case, annotations=people, judged=machines, target=target)

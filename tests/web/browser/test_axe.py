@@ -12,8 +12,8 @@ from playwright.sync_api import Page
 
 from actc.bench.paper.run import write_paper
 from actc.bench.sample.demo import run_demo
-from actc.complete.check import run_check
 from actc.complete.config import RunConfig
+from actc.complete.run import run_config
 from actc.data.files import write_scored, write_triples
 from actc.data.triples import ScoredTriples
 from actc.session import Judgement, Session
@@ -129,7 +129,7 @@ def test_the_pages_of_the_owner_and_the_report(server, new_page, tmp_path):
 def test_pages_that_take_longer_to_make(new_page, tmp_path):
     run_demo(tmp_path / "demo", repeats=1)
     write_triples(tmp_path / "graph.tsv", make_towns()[0].columns())
-    run_check(RunConfig(tmp_path / "graph.tsv", tmp_path / "checked", "wrong", budget=0))
+    run_config(RunConfig(tmp_path / "graph.tsv", tmp_path / "checked", "wrong", budget=0))
     paper = write_paper(make_results(), ["table-avg", "figure-n"], tmp_path / "paper")
     page = new_page(bypass_csp=True, **PHONE)
     for path in (tmp_path / "demo/report.html", tmp_path / "checked/report.html", paper):

@@ -10,9 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 import actc
-from actc.complete.check import run_check
 from actc.complete.config import RunConfig
-from actc.complete.run import run_completion
+from actc.complete.run import run_config
 from actc.data.files import write_triples
 from actc.decide.decision_table import DECISIONS
 from actc.errors import SessionError
@@ -116,13 +115,13 @@ def test_answers_on_the_page_are_what_the_next_run_writes(home, tmp_path, monkey
     monkeypatch.setattr("actc.complete.candidates.LEAST_ASKED", 20)
     project = project_in(tmp_path, "complete")
     asking = RunConfig(home / "graph.tsv", project.result, budget=12)
-    run_completion(asking)
+    run_config(asking)
     session, hidden = Session(project.session), set(facts_of(home / "hidden.tsv"))
     with pytest.raises(SessionError, match="decided"):
         decided_of(project, session, TableQuery())
     candidates = facts_of(project.result / "candidates.parquet")
     judge(session, "ada", {triple: triple in hidden for triple in candidates}, 12)
-    run_completion(asking)
+    run_config(asking)
     table = decided_of(project, session, TableQuery())
     rows, pool, before = rows_in(table), set(facts_of(session.folder / "pool.parquet")), table.version
     assert {fact_of(row): row["by"] for row in rows if row["accepted"]} == rows_of(project.result / "accepted.tsv")
@@ -134,7 +133,7 @@ def test_answers_on_the_page_are_what_the_next_run_writes(home, tmp_path, monkey
         store_owner_answer(project, session, fact_of(row), said, f"key-{rows.index(row)}")
     assert own_answers_of(session) == {fact_of(inside): "false"}
     assert rows_in(table) == rows  # the list stands still
-    run_completion(replace(asking, if_changed=True))
+    run_config(replace(asking, if_changed=True))
     accepted = rows_of(project.result / "accepted.tsv")
     assert accepted[fact_of(outside)] == "person"
     assert fact_of(inside) not in accepted
@@ -150,19 +149,18 @@ def test_wrong_facts_have_a_table_of_what_is_taken_out(home, tmp_path, goal):
     asking = RunConfig(home / "graph.tsv", project.result, "wrong", budget=12)
     if goal == "both":
         asking = RunConfig(home / "graph.tsv", project.result, budget=12, check=True)
-    run = run_completion if goal == "both" else run_check
-    run(asking)
+    run_config(asking)
     session, graph = Session(project.session), set(facts_of(home / "graph.tsv"))
     pool = session.read_pool()
     judge(session, "ada", {(t := pool.triple(row)): (t in graph) != (row % 3 == 0) for row in range(len(pool))}, 12)
-    run(asking)
+    run_config(asking)
     table = decided_of(project, session, TableQuery(of="facts"))
     removed = rows_of(project.result / "removed.tsv")
     assert {fact_of(row): row["by"] for row in rows_in(table, part="accepted")} == removed
     assert removed
     first = next(row for row in rows_in(table, part="accepted") if row["by"] == "person")
     store_owner_answer(project, session, fact_of(first), "true", "right-after-all")
-    run(asking)
+    run_config(asking)
     left = {fact_of(row) for row in rows_in(table, part="accepted")}
     assert left == set(rows_of(project.result / "removed.tsv"))
     assert fact_of(first) not in left
