@@ -40,10 +40,9 @@ def test_everything_has_a_name_and_a_definition(sample: Sample) -> None:
     assert all(sample.names.values())
     assert all(sample.descriptions.values())
     for text in sample.relations.values():
-        assert text.name
-        assert text.description
-        assert "{head}" in text.sentence
-        assert "{tail}" in text.sentence
+        assert all(text.values())
+        assert "{head}" in text["sentence"]
+        assert "{tail}" in text["sentence"]
 
 
 def test_no_triple_is_in_two_lists(sample: Sample) -> None:

@@ -17,15 +17,6 @@ import numpy as np
 from actc.data.triples import BoolArray, ScoredTriples
 
 
-@dataclass(frozen=True)
-class RelationText:
-    """How people read a relation."""
-
-    name: str  # a few words
-    sentence: str  # a template with the places ``{head}`` and ``{tail}``
-    description: str  # what makes the sentence true
-
-
 @dataclass(frozen=True, eq=False)
 class Sample:
     """A small knowledge graph with candidates, their labels, and words for people."""
@@ -40,18 +31,20 @@ class Sample:
     # names, descriptions: the name and the definition of every entity, by id
     names: dict[str, str] = field(repr=False)
     descriptions: dict[str, str] = field(repr=False)
-    relations: dict[str, RelationText] = field(repr=False)  # the words of every relation, by id
+    # the words of every relation, by id: a ``name``, a ``sentence`` with the places ``{head}`` and ``{tail}``, and a
+    # ``description`` of what makes it true
+    relations: dict[str, dict[str, str]] = field(repr=False)
 
     def sentence(self, head: str, relation: str, tail: str) -> str:
         """Return a triple of ids as a sentence."""
-        return self.relations[relation].sentence.format(head=self.names[head], tail=self.names[tail])
+        return self.relations[relation]["sentence"].format(head=self.names[head], tail=self.names[tail])
 
 
 def load_sample() -> Sample:
     """Read the packaged sample, a few milliseconds' work."""
     valid, test, known = (_read_columns(f"{part}.tsv.gz") for part in ("valid", "test", "train"))
     entities, relations = _read_columns("entities.tsv.gz"), _read_columns("relations.tsv")
-    texts = zip(relations["name"], relations["sentence"], relations["description"], strict=True)
+    texts = [dict(zip(relations, row, strict=True)) for row in zip(*relations.values(), strict=True)]
     return Sample(
         valid=_scored(valid),
         valid_labels=np.array(valid["label"]) == "1",
@@ -60,7 +53,7 @@ def load_sample() -> Sample:
         known=_scored(known),
         names=dict(zip(entities["id"], entities["name"], strict=True)),
         descriptions=dict(zip(entities["id"], entities["description"], strict=True)),
-        relations={key: RelationText(*text) for key, text in zip(relations["id"], texts, strict=True)},
+        relations={text["id"]: text for text in texts},
     )
 
 

@@ -87,7 +87,9 @@ class Demo:
             mine, name = test.relations == code, test.relation_names[code]
             numbers = (count.get(name, 0), int(mine.sum()), int(accepted[mine].sum()))
             right = f"{accuracy(labels[mine], accepted[mine]):.0%}"
-            rows.append((self.sample.relations[name].name, write_cut(float(cuts[mine][0])), *map(str, numbers), right))
+            rows.append(
+                (self.sample.relations[name]["name"], write_cut(float(cuts[mine][0])), *map(str, numbers), right)
+            )
         return rows
 
     @property
