@@ -11,13 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import actc
 from actc import Calibrator, convert_graph, run_experiment
-from actc.bench.cells import Cell
+from actc.bench.cells import Cell, CellFolder
 from actc.bench.metrics import METRICS
-from actc.cli.main import commands
 from actc.data.answers import Annotations
 from actc.data.files import write_scored, write_triples
 from actc.graph.formats import FORMATS, GraphFormat, read_graph
@@ -82,21 +80,8 @@ def test_a_metric_is_one_function_and_one_entry(monkeypatch, tmp_path):
         pool, labels = make_pool(80, seed=seed)
         table = {**pool.columns(), "score": pool.scores, "label": labels.astype(int)}
         write_triples(tmp_path / "cell" / f"{name}.tsv", table)
-    words = [
-        "bench",
-        tmp_path / "cell",
-        "--method",
-        "localopt-acc",
-        "--budget",
-        "20",
-        "--repeats",
-        "2",
-        "--metric",
-        "rejected",
-    ]
-    done = CliRunner().invoke(commands, [*map(str, words), "--out", str(tmp_path / "rows.csv")], catch_exceptions=False)
-    assert done.exit_code == 0
-    assert "rejected" in done.output
+    cell, out = CellFolder(tmp_path / "cell"), tmp_path / "rows.csv"
+    run_experiment([cell], ["localopt-acc"], [20], repeats=2, metrics=["rejected"], out=out)
     with (tmp_path / "rows.csv").open(encoding="utf-8") as file:
         shares = [float(row["rejected"]) for row in csv.DictReader(file)]
     assert len(shares) == 2

@@ -193,7 +193,7 @@ def test_the_command_runs_a_method_from_a_file_in_this_folder(tmp_path):
     data = write_toy_scores(tmp_path / "data", [("codex-s", "complex")], size=1000)
     (tmp_path / "mine.py").write_text("from actc.methods.named import LocalOpt\nbest = LocalOpt('mine')\n")
     command = [sys.executable, "-m", "actc.cli.main", "paper", "--quick", "--repeats", "2"]
-    command += ["--only", "table-avg", "--method", "mine:best", "--out", "look", "--jobs", "2"]
+    command += ["--only", "table-avg", "--method", "mine:best", "--out", "look"]
     source = str(Path(paper.__file__).parents[3])
     environment = {**os.environ, "ACTC_DATA": str(data), "PYTHONPATH": source}
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)

@@ -13,7 +13,6 @@ from importlib.metadata import version
 from pathlib import Path
 from unittest import mock
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -136,16 +135,6 @@ def test_calibrate_then_decide(folder, tmp_path):
     with open(folder / "labels.tsv", newline="") as lines:
         true = {row["head"] for row in csv.DictReader(lines, delimiter="\t") if row["label"] == "1"}
     assert by_people <= true
-
-
-def test_one_class_only_is_allowed_but_said(folder, tmp_path):
-    pool, labels = make_pool()
-    true = np.flatnonzero(labels)[:4]
-    table = columns(pool, labels)
-    write_triples(tmp_path / "true.tsv", {n: np.asarray(table[n])[true] for n in ("head", "relation", "tail", "label")})
-    words = ["--labels", tmp_path / "true.tsv", "--method", "actc-lr-rndm", "--out", tmp_path / "t.json"]
-    result = actc("calibrate", folder / "scores.tsv", *words)
-    assert result.returncode == 0, result.stderr
 
 
 def test_bad_input_gets_one_sentence_and_nothing_is_written(folder, tmp_path):

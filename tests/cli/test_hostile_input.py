@@ -108,7 +108,7 @@ REFUSED = [
     f"bench d/m --repeats {10**9} --jobs 1 --method actc-lr-rndm",
     "bench d/m --jobs 0 --method localopt-acc",
     "bench nowhere --jobs 1",
-    "demo --repeats 0 --out new",
+    "demo --repeats 3 --out new",
     "convert sparql:http://[::1 --out new.nt",
     "convert graph.tsv --out new.nothing",
     f"complete graph.tsv --budget {10**30} --oracle nowhere.tsv --out new",
@@ -263,10 +263,10 @@ def test_commands_close_the_session_and_refused_ones_change_none_of_its_files(ma
             assert not list((home / "s").glob("*-wal")), line
         before = fingerprint(home)
         for line in (
-            "annotate s --guidelines some.tsv --annotator \udcff --no-browser",
-            "annotate s --guidelines some.tsv --names nowhere.tsv --no-browser",
-            f"annotate s --guidelines some.tsv --names some.tsv --annotator Eve --port {port} --no-browser",
-            "annotate s --annotator owner --guidelines some.tsv --no-browser",
+            "annotate s --annotator \udcff --no-browser",
+            "annotate s --names nowhere.tsv --no-browser",
+            f"annotate s --names some.tsv --annotator Eve --port {port} --no-browser",
+            "annotate s --annotator owner --no-browser",
             "audit s --count 0",
             "export s --labels new/labels.tsv",
             "import s nowhere.tsv",

@@ -12,7 +12,6 @@ from click.testing import CliRunner
 from actc.cli.main import commands
 from actc.data.calibration import Calibration
 from actc.data.files import read_scored, write_scored, write_triples
-from actc.errors import ActcError
 from tests.synthetic import make_truth
 
 
@@ -64,14 +63,6 @@ def test_labels_that_do_not_say_how_they_were_asked_prove_nothing(folder):
     assert len(rows) == sum(line.endswith("\t1") for line in Path("labels.tsv").read_text().splitlines())
 
 
-def test_a_report_follows_from_the_thresholds_file_alone(folder):
-    run(*CALIBRATE, "--picks", "random", "--quiet")
-    output = run("report", "thresholds.json", "--out", "page.html", "--json", "page.json")
-    assert "corrected by the answers to random draws (150)" in output
-    with open("page.json", encoding="utf-8") as file:
-        assert json.load(file)["answers"] == 150
-
-
 def test_an_audit_from_the_slice_to_the_certificate(folder):
     _, labels = folder
     run(*CALIBRATE, "--picks", "random", "--precision", 0.8, "--quiet")
@@ -104,34 +95,3 @@ def test_thresholds_of_a_sample_can_be_reported_on(folder, monkeypatch):
     assert 200 < counts.pool == found["pool"] < len(folder[0])
     assert counts.annotated == found["answers"] == 150
     assert counts.accepted.sum() == found["accepted"]
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ((*CALIBRATE, "--precision", 90), "90"),
-        ((*CALIBRATE, "--picks", "randm"), "'random'"),
-        ((*CALIBRATE, "--method", "localopt-acc", "--precision", 0.9), "localopt-acc|pooled"),
-        (("audit", "scores.tsv"), "--out"),
-        (("audit", "scores.tsv", "--within", 5, "--out", "x.tsv"), "5"),
-        (("report", "missing.json"), "missing.json"),
-    ],
-)
-def test_mistakes_are_answered_by_one_sentence(folder, words, sentence):
-    with pytest.raises(ActcError, match=sentence):
-        run(*words)
-
-
-def test_folders_of_parts_do_wherever_files_do(folder):
-    pool, _ = folder
-    Path("parts").mkdir()
-    for number, rows in enumerate(np.array_split(np.arange(len(pool)), 3)):
-        write_scored(f"parts/part-{number}.parquet", pool.take(rows))
-    run(*CALIBRATE, "--quiet")
-    whole = Path("thresholds.json").read_text()
-    run("calibrate", "parts", "--labels", "labels.tsv", "--overwrite", "--quiet")
-    relations = [json.loads(text)["relations"] for text in (whole, Path("thresholds.json").read_text())]
-    assert relations[0] == relations[1]
-    run("report", "thresholds.json", "--quiet")
-    run("audit", "parts", "--count", "20", "--out", "slice.tsv", "--quiet")
-    assert len(read_scored("slice.tsv")[0]) == 20

@@ -52,14 +52,14 @@ def test_without_a_graph_triples_from_text_become_one(home, tmp_path):
         read_tsv(path) for path in (out / "accepted.tsv", out / "rejected.tsv", home / "labels.tsv")
     )
     assert len(accepted) + len(rejected) == len(labels)
-    assert {"source", "support", "confidence", "page", "probability", "by"} <= set(accepted) & set(rejected)
-    assert {"source", "confidence", "page"} <= set(read_tsv(out / "undecided.tsv"))
+    assert {"text", "support", "confidence", "page", "probability", "by"} <= set(accepted) & set(rejected)
+    assert {"text", "confidence", "page"} <= set(read_tsv(out / "undecided.tsv"))
     key = ["head", "relation", "tail"]
     assert len(read_tsv(out / "graph.tsv")) == len(accepted)
     right = accepted.merge(labels, on=key).label.mean(), 1 - rejected.merge(labels, on=key).label.mean()
     assert min(right) > labels.label.mean() - 0.1
     decided = pd.read_parquet(out / "decisions.parquet")
-    assert decided.source.str.contains("\n").any()  # as they came
+    assert decided.text.str.contains("\n").any()  # as they came
     assert (decided.support == 2).sum() == 1
     assert json.loads((out / "report.json").read_text())["triples_before"] == 0
 
@@ -82,7 +82,7 @@ def test_texts_of_one_triple_are_put_together_and_counted(tmp_path):
     table = read_given(tmp_path / "c.csv", "", NOTHING)
     assert [table.triples.triple(row) for row in range(2)] == [("a", "r", "b"), ("a", "r", "c")]
     assert table.triples.further["support"].tolist() == [2, 1]
-    assert table.triples.further["source"].tolist() == ["One, and\nmore.\nThree.", "Two."]
+    assert table.triples.further["text"].tolist() == ["One, and\nmore.\nThree.", "Two."]
     assert table.triples.further["note"].tolist() == ["x", "y"]
     np.testing.assert_allclose(table.triples.scores, logit(np.array([0.8, 0.5])))
 
@@ -97,7 +97,7 @@ def test_a_weight_is_no_confidence_and_other_columns_come_back(tmp_path):
     }
     pd.DataFrame(table).to_parquet(tmp_path / "relationships.parquet")
     found = read_given(tmp_path / "relationships.parquet", "", NOTHING)
-    assert found.triples.further["source"].tolist() == ["d", "e"]
+    assert found.triples.further["text"].tolist() == ["d", "e"]
     assert found.triples.further["given_score"].tolist() == [9.0, 1.0]
     assert found.triples.scores[0] == -found.triples.scores[1] > 0
     assert found.triples.further["score_of"].tolist() == ["1", "2"]

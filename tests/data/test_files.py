@@ -15,7 +15,7 @@ from actc.data.constraints import Constraints
 from actc.data.deliver import write_beside
 from actc.data.files import read_scored, write_scored, write_triples
 from actc.data.layout import find_layout
-from actc.data.text_files import bytes_told, check_gzip, open_text
+from actc.data.text_files import check_gzip, open_text, read_amount
 from actc.data.triples import Thresholds
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, FileError, OptionError
@@ -77,7 +77,7 @@ def test_parts_of_candidates_keep_that_their_scores_are_probabilities(tmp_path):
 def test_a_column_confidence_is_the_score_unless_there_is_a_score(tmp_path):
     content = "head,relation,tail,source,confidence\na,r,x,web,0.5\n"
     assert read_scored(put(tmp_path / "x.csv", content))[0].scores.tolist() == [0.5]
-    assert find_layout(tmp_path / "x.csv").columns["source"] == "source"
+    assert find_layout(tmp_path / "x.csv").columns["text"] == "source"
     both = "head,relation,tail,confidence,score\na,r,x,0.5,9\n"
     assert read_scored(put(tmp_path / "y.csv", both))[0].scores.tolist() == [9.0]
     write_triples(tmp_path / "z.parquet", {"subject": ["a"], "rel": ["r"], "object": ["x"], "Confidence": [0.25]})
@@ -311,14 +311,14 @@ def test_a_cell_without_an_end_is_no_table(tmp_path):
 @pytest.mark.parametrize(("told", "amount"), [("8GB", 8 * 10**9), ("4096", 4096)])
 def test_an_amount_in_the_environment_has_a_unit_or_is_in_bytes(monkeypatch, told, amount):
     monkeypatch.setenv("ACTC_STUDIO_UPLOAD", told)
-    assert bytes_told("ACTC_STUDIO_UPLOAD", "8GB") == amount
+    assert read_amount("ACTC_STUDIO_UPLOAD", "8GB") == amount
 
 
 @pytest.mark.parametrize("told", ["x", "", "0", "-1", "nan"])
 def test_what_is_no_amount_in_the_environment_is_refused(monkeypatch, told):
     monkeypatch.setenv("ACTC_STUDIO_UPLOAD", told)
     with pytest.raises(OptionError, match="ACTC_STUDIO_UPLOAD.*8"):
-        bytes_told("ACTC_STUDIO_UPLOAD", "8GB")
+        read_amount("ACTC_STUDIO_UPLOAD", "8GB")
 
 
 def test_a_database_has_a_bounded_memory_and_a_folder_of_its_own_to_spill_into():

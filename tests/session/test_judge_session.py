@@ -6,6 +6,7 @@ import sqlite3
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -90,8 +91,8 @@ def test_a_program_judges_everything_once_and_its_answers_are_no_labels(session,
 def test_a_program_that_says_nothing_and_does_not_listen_is_ended(session, tmp_path, monkeypatch):
     monkeypatch.setattr("actc.session.machines.GOODBYE_SECONDS", 0.2)
     (tmp_path / "deaf.py").write_text("import os, time\nos.close(1)\ntime.sleep(60)\n")
-    write_triples(tmp_path / "texts.csv", {**POOL.columns(), "source": ["x" * 2000] * len(POOL)})
-    write_sources(session.store, POOL, tmp_path / "texts.csv")
+    texts = np.array(["x" * 2000] * len(POOL), dtype=object)
+    write_sources(session.store, replace(POOL, further={"text": texts}))
     deaf, began = f"{sys.executable} {tmp_path / 'deaf.py'}", time.monotonic()
     with pytest.raises(ActcError):
         judge_triples(session, program=deaf, which="all")

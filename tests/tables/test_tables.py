@@ -13,7 +13,6 @@ from actc.data.layout import find_layout
 from actc.data.triples import ScoredTriples
 from actc.errors import ActcError
 from actc.graph.formats import read_graph
-from actc.session.names import read_sources
 
 PARIS, BERLIN = ("Paris", "capital_of", "France"), ("Berlin", "capital_of", "Germany")
 BOTH = {PARIS, BERLIN}
@@ -143,16 +142,16 @@ EXTRACTED = {
 @pytest.mark.parametrize("name", EXTRACTED)
 def test_a_triple_of_several_texts_is_one_candidate_with_all_its_texts(name, tmp_path):
     table = put(tmp_path, name, EXTRACTED[name])
-    pool, labels = read_scored(table)
+    pool, labels = read_scored(table, further=True)
     assert (labels, pool.probabilities) == (None, True)
     assert {pool.triple(row): pool.scores[row] for row in range(len(pool))} == {
         ("a", "r", "b"): 0.95,
         ("c", "r", "d"): 0.25,
     }
-    texts = dict(read_sources(table, pool))
-    assert {pool.triple(row): text for row, text in texts.items()} == {
-        ("a", "r", "b"): "one\nthree",
-        ("c", "r", "d"): "two",
+    further = zip(pool.further["text"], pool.further["support"], strict=True)
+    assert {pool.triple(row): texts for row, texts in enumerate(further)} == {
+        ("a", "r", "b"): ("one\nthree", 2),
+        ("c", "r", "d"): ("two", 1),
     }
 
 
@@ -168,9 +167,9 @@ def test_graphrag_s_parquet_has_weights_as_scores_and_descriptions_as_texts(tmp_
         "SELECT 'Paris' AS source, 'France' AS target, 'its capital' AS description, 9.0 AS weight, ['t1'] AS unit_ids"
     )
     duckdb.sql(f"COPY ({rows}) TO '{table}' (FORMAT parquet)")
-    pool = read_scored(table)[0]
+    pool = read_scored(table, further=True)[0]
     assert (pool.triple(0), pool.scores[0], pool.probabilities) == (("Paris", "related_to", "France"), 9.0, False)
-    assert dict(read_sources(table, pool)) == {0: "its capital"}
+    assert pool.further["text"].tolist() == ["its capital"]
 
 
 def test_a_frame_s_columns_have_the_same_names(tmp_path):

@@ -13,6 +13,7 @@ import click
 from actc.cli.parts import (
     PATH,
     claim_output,
+    columns_option,
     command,
     constraint_options,
     engine_option,
@@ -28,15 +29,14 @@ from actc.errors import OptionError
 
 @command("demo", "actc demo", "actc demo --out my-demo", writes=True)
 @click.option("--out", type=PATH, default=Path("actc-demo"), show_default=True, help="A folder.")
-@click.option("--repeats", default=10, show_default=True, help="How often to repeat the comparison.")
-def demo_command(out: Path, repeats: int) -> None:
+def demo_command(out: Path) -> None:
     """Do the whole job on the packaged sample and show what answers bring."""
     from actc.bench.sample.demo import run_demo
     from actc.cli.show import print_demo
 
     claim_output(out, folder=True)
     with progress_bar("Repeats") as advance:
-        demo = run_demo(out, repeats=repeats, progress=advance)
+        demo = run_demo(out, progress=advance)
     print_demo(demo)
 
 
@@ -72,6 +72,7 @@ def methods_command(name: str | None) -> None:
 )
 @guarantee_options
 @constraint_options
+@columns_option
 @click.option("--out", type=PATH, default=Path("thresholds.json"), show_default=True)
 def calibrate_command(scores: Path, out: Path, **options: Any) -> None:
     """Find thresholds from scores and the answers that there are.
@@ -102,13 +103,14 @@ def calibrate_command(scores: Path, out: Path, **options: Any) -> None:
 @click.option("--all", "keep_all", is_flag=True, help="Write rejected candidates too, with a column accepted.")
 @click.option("--best-tail", "best_only", is_flag=True, help="At most one tail, the best, for each head and relation.")
 @constraint_options
+@columns_option
 @click.option("--memory", default="1GB", show_default=True, help="How much memory to use at most.")
 @engine_option
 def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, engine: str, **options: Any) -> None:
     """Accept or reject any number of scored candidates.
 
-    CANDIDATES are files or folders of files, all laid out alike: head, relation, tail, score. Further columns are not
-    copied. The output is complete or absent.
+    CANDIDATES are files or folders of files, all laid out alike: head, relation, tail, score. Further columns come
+    back. The output is complete or absent.
     """
     from actc.cli.show import print_decided
     from actc.data.calibration import Calibration
@@ -141,9 +143,6 @@ def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, engi
 @seed_option(12345)
 @click.option("--draws", default="numpy", show_default=True, help="numpy, or the authors' own stream: authors.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
-@click.option(
-    "--metric", "metrics", multiple=True, help="A metric beside accuracy and F1: precision, recall; repeatable."
-)
 @click.option("--out", type=PATH, help="Write tidy rows to this CSV file; started again, an interrupted run goes on.")
 def bench_command(
     folders: tuple[Path, ...],
@@ -158,7 +157,7 @@ def bench_command(
     and scored on test.
     """
     from actc.bench.cells import CellFolder
-    from actc.bench.runs import further_metrics, run_experiment
+    from actc.bench.runs import run_experiment
     from actc.cli.show import print_rows
     from actc.methods.named import METHODS
 
@@ -169,7 +168,7 @@ def bench_command(
     chosen = [name for text in methods for name in split_methods(text)] or usable
     with progress_bar("Repeats") as advance:
         rows = run_experiment(cells, chosen, parse_budgets(budgets), progress=advance, **options)
-    print_rows(rows, further_metrics(options["metrics"]))
+    print_rows(rows)
 
 
 @command(
@@ -191,7 +190,6 @@ def bench_command(
     help="A further method to set beside the paper's; repeatable.",
 )
 @click.option("--repeats", default=100, show_default=True, help="How often to draw anew.")
-@click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
 def paper_command(items: tuple[str, ...], out: Path, methods: tuple[str, ...], **options: Any) -> None:
     """Make every table and figure of the paper, measured, beside the published numbers.
 

@@ -15,6 +15,7 @@ from actc.cli.parts import (
     add_options,
     base_option,
     claim_output,
+    columns_option,
     command,
     engine_option,
     graph_option,
@@ -96,6 +97,7 @@ def _print(*lines: str) -> None:
     help="With --evidence: facts that the model was not trained on. [default: those in its folder]",
 )
 @click.option("--out", type=PATH, required=True, help="A .parquet, .tsv or .csv file.")
+@columns_option
 @click.option("--trust", is_flag=True, help="Allow reading a pickle, which can run any code in it.")
 def candidates_command(graph: Path, model: Path | None, out: Path, **options: Any) -> None:
     """Propose facts that the GRAPH does not hold: by its rules, by a model, or both.
@@ -127,6 +129,7 @@ def candidates_command(graph: Path, model: Path | None, out: Path, **options: An
 @click.option(
     "--scores", multiple=True, type=PATH, help="A further model's scores of candidates and holdout facts; repeatable."
 )
+@columns_option
 @click.option("--memory", default="2GB", show_default=True, help="How much the engine may use.")
 @engine_option
 def evidence_command(graph: Path, candidates: Path, out: Path, engine: str, **options: Any) -> None:
@@ -156,6 +159,7 @@ def evidence_command(graph: Path, candidates: Path, out: Path, engine: str, **op
 @click.option("--learn/--no-learn", default=True, show_default=True, help="Learn what nearly all of the graph keeps.")
 @click.option("--out", type=PATH, help="Write a table to be edited: .tsv.")
 @base_option
+@columns_option
 def constraints_command(graph: Path, out: Path | None, **options: Any) -> None:
     """List what cannot be true together in a GRAPH: declared constraints and learnt ones.
 
@@ -240,6 +244,7 @@ def check_command(graph: Path, out: Path, **options: Any) -> None:
 @click.argument("graph")
 @click.option("--out", type=PATH, required=True, help="Where to write; the ending names the format.")
 @base_option
+@columns_option
 @graph_option
 @key_option
 def convert_command(graph: str, out: Path, **options: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any, TextIO, cast
 
 import click
 
-from actc.data.options import Options, flag
+from actc.data.options import COLUMNS, Options, flag
 from actc.data.progress import report_progress
 
 PATH = click.Path(path_type=Path)
@@ -123,7 +123,7 @@ base_option = click.option(
     callback=lambda context, option, given: given[0] if len(given) == 1 else given or "",
     help="What IRIs begin with in RDF and names do not; a second time: those of relations.",
 )
-guidelines_option = click.option("--guidelines", type=PATH, help="What annotators should know, shown first: Markdown.")
+columns_option = click.option("--columns", metavar="NAMES", help=COLUMNS)
 graph_option = click.option(
     "--graph", "graphs", multiple=True, metavar="IRI", help="Of a SPARQL store: a named graph; repeatable."
 )
@@ -132,14 +132,8 @@ graph_option = click.option(
 def seed_option(default: int = 0) -> Callable[..., Any]:
     """Return the option --seed."""
     return click.option(
-        "--seed", default=default, show_default=True, callback=_check_seed, help="Where draws start from: from 0 on."
+        "--seed", type=click.IntRange(0, 2**63 - 1), default=default, show_default=True, help="Where draws start from."
     )
-
-
-def _check_seed(context: click.Context, option: click.Parameter, seed: int) -> int:
-    if not 0 <= seed < 2**63:
-        raise click.BadParameter(f"{seed} is not a whole number from 0 to {2**63 - 1}")
-    return seed
 
 
 KINDS: dict[str, Any] = {
@@ -153,7 +147,7 @@ KINDS: dict[str, Any] = {
     "float | None": float,
 }
 """Types of fields of a configuration that are no texts, and those of their options."""
-SHARED: dict[str, Callable[..., Any]] = {"base": base_option, "guidelines": guidelines_option, "seed": seed_option()}
+SHARED: dict[str, Callable[..., Any]] = {"base": base_option, "seed": seed_option()}
 """Options of a form of their own."""
 
 

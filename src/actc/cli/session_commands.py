@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from actc.cli.parts import PATH, add_options, claim_output, command, guidelines_option, progress_bar
+from actc.cli.parts import PATH, add_options, claim_output, command, progress_bar
 from actc.data.options import options_of
 from actc.errors import OptionError
 from actc.session.settings import AuditConfig, ExportFiles, JudgeConfig, SessionInputs, Settings
@@ -69,7 +69,7 @@ def studio_command(folder: Path, host: str, port: int, browser: bool, public_url
 @click.argument("scores", type=PATH, required=False)
 @click.option("--sample", is_flag=True, help="Use the packaged sample: everyday facts that anyone can judge.")
 @add_options(options_of(SessionInputs, Settings))
-def start_command(session: Path, scores: Path | None, sample: bool, guidelines: Path | None, **options: Any) -> None:
+def start_command(session: Path, scores: Path | None, sample: bool, guidelines: str, **options: Any) -> None:
     """Start an annotation session, a new folder: people judge candidates.
 
     SCORES is a file of scored candidates, or a folder of parts.
@@ -85,7 +85,7 @@ def start_command(session: Path, scores: Path | None, sample: bool, guidelines: 
     if scores is None:
         scores, options["names"], options["graph"] = sample_files()
         options["title"] = options["title"] or "Everyday facts"
-    text = read_text(guidelines) if guidelines else ""
+    text = read_text(Path(guidelines)) if guidelines else ""
     with closing(start_session(session, scores, guidelines=text, **options)) as started:
         click.echo(f"{started.settings.triples:,} candidates are ready. Judge them with: actc annotate {session}")
         named, entities = count_named(started)
@@ -117,29 +117,25 @@ def _tidy_names(context: click.Context, option: click.Parameter, names: tuple[st
     help="A name that gets a link; repeatable. [default: those there are, or you]",
 )
 @click.option("--terminal", is_flag=True, help="Judge here, in the terminal.")
-@guidelines_option
 @click.option("--names", multiple=True, type=PATH, help="More names, as of `actc start`; repeatable.")
 @page_options(8765)
 def annotate_command(
     session: Path,
     annotators: list[str],
     terminal: bool,
-    guidelines: Path | None,
     names: tuple[Path, ...],
     browser: bool,
     **address: Any,
 ) -> None:
     """Judge triples: on a page, or in the terminal."""
-    from actc.data.text_files import read_text
     from actc.session import Session
     from actc.session.read_names import try_names
     from actc.session.start import add_session_names
 
-    choices = {} if guidelines is None else {"guidelines": read_text(guidelines)}
     try_names(names, "en")
 
     def prepare(opened: Session) -> None:
-        opened.change(choices, annotators)
+        opened.change({}, annotators)
         if names:
             add_session_names(opened, names, "en")
 
@@ -238,7 +234,6 @@ def export_command(session: Path, **options: Any) -> None:
 @click.argument("session", type=PATH)
 @click.argument("judgements", type=PATH)
 @click.option("--annotator", help="Whose judgements they are, where the file does not name anybody.")
-@click.option("--owner", is_flag=True, help="Take what the file's owner decided as your own decisions.")
 @click.option("--judge", is_flag=True, help="Machines' answers: head, relation, tail, judge, label or probability.")
 def import_command(session: Path, judgements: Path, **options: Any) -> None:
     """Bring judgements into a session: a table, JSON lines, or Label Studio's export."""
@@ -259,7 +254,7 @@ def report_command(source: Path, out: Path, json_out: Path | None) -> None:
 
     SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
     """
-    from actc.cli.show_trust import print_report
+    from actc.cli.show import print_report
     from actc.session.export import write_report
 
     if json_out is not None and json_out.absolute() == out.absolute():
@@ -300,12 +295,14 @@ def audit_command(accepted: Path, out: Path | None, labels: Path | None, **optio
             click.echo(f"{settings.title}: {drawn} are drawn to be judged.\n{picture(audit)['advice']}")
             click.echo(f"Judge them with: actc annotate {audit.folder}")
         return
-    from actc.cli.show_trust import print_audit, print_drawn
+    from actc.decide.audit import describe_audit
 
     AuditConfig(**options)  # refuses what cannot be shown before it claims the output
     claim_output(out, inputs=(accepted, *([] if labels is None else [labels])))
     shown = audit_accepted(accepted, labels, out=out, **options)
     if labels is not None:
-        print_audit(shown)
+        counts = f"{shown.trues:,} of {shown.judged:,} judged triples are true; {shown.total:,} are accepted in all."
+        click.echo(f"{counts}\n{describe_audit(shown)}")
     if out is not None:
-        print_drawn(shown.drawn, out)
+        click.echo(f"{shown.drawn:,} accepted triples are drawn: {out}")
+        click.echo("Judge them from the top: add a column label (1 or 0); give all answers back with --labels.")

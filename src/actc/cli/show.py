@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # a command loads what it needs, not what others print
     from actc.data.calibration import Calibration, GuaranteedPrecision
     from actc.data.constraints import Constraints
     from actc.decide.decide_sql import DecisionCounts
+    from actc.decide.report import Report
 
 MOST_RELATIONS = 30  # a longer table helps nobody on a terminal; the file has them all
 
@@ -64,26 +65,26 @@ def print_method(name: str, method: Any) -> None:
     screen.print(f"\nOptions stand behind a colon: {name.partition(':')[0]}:option=value,option=value")
 
 
-def print_rows(rows: Sequence[Row], metrics: Sequence[str]) -> None:
+def print_rows(rows: Sequence[Row]) -> None:
     """Print mean accuracy by budget, and the means over budgets, for every cell and for all of them together."""
     cells = list(dict.fromkeys((row.dataset, row.model) for row in rows))
     for dataset, model in cells:
         mine = [row for row in rows if (row.dataset, row.model) == (dataset, model)]
-        _print_cell(f"{dataset} / {model}: accuracy on test in %, by budget", mine, metrics)
+        _print_cell(f"{dataset} / {model}: accuracy on test in %, by budget", mine)
     if len(cells) > 1:
-        _print_cell(f"mean of {len(cells)} cells", rows, metrics)
+        _print_cell(f"mean of {len(cells)} cells", rows)
 
 
-def _print_cell(title: str, rows: Sequence[Row], metrics: Sequence[str] = ()) -> None:
+def _print_cell(title: str, rows: Sequence[Row]) -> None:
     budgets = sorted({row.budget for row in rows})
-    table = new_table("method", *map(str, budgets), "mean acc", "mean F1", *(f"mean {metric}" for metric in metrics))
+    table = new_table("method", *map(str, budgets), "mean acc", "mean F1")
     names = list(dict.fromkeys(row.method for row in rows))
     for name in names:
-        mine = [(row, (row.accuracy, row.f1, *row.further)) for row in rows if row.method == name]
+        mine = [row for row in rows if row.method == name]
+        columns = [[(row.repeat, row.accuracy) for row in mine if row.budget == budget] for budget in budgets]
         # The paper's mean is over budgets from 1 on; only some methods work from 0.
-        means_of = [[(row.repeat, v[at]) for row, v in mine if row.budget > 0] for at in range(2 + len(metrics))]
-        of_budget = [[(row.repeat, v[0]) for row, v in mine if row.budget == budget] for budget in budgets]
-        means, errors = zip(*map(_mean_and_error, [*of_budget, *means_of]), strict=True)
+        columns += [[(row.repeat, getattr(row, of)) for row in mine if row.budget > 0] for of in ("accuracy", "f1")]
+        means, errors = zip(*map(_mean_and_error, columns), strict=True)
         table.add_row(name, *means)
         if any(errors):
             table.add_row("  ± standard error", *errors, style="dim")
@@ -248,3 +249,24 @@ def print_paper(page: Path) -> None:
     if mine:
         console().print(table)
     console().print(f"Tables, figures and rows are in {page.parent}; {page.name} shows all of it.")
+
+
+def print_report(report: Report, written: Sequence[Path]) -> None:
+    """Print the report's first sentences, its quantities, its relations and where it is written."""
+    screen, goal = console(), report.goal
+    first, *others = report.sentences()
+    screen.print(Text(first))
+    for name, (title, _) in goal.quantities.items():
+        screen.print(f"  {title:<16}{report.quality[name] or '–'}")
+    others = others[1:] if report.quality["precision"] else others  # the table has it
+    screen.print(*map(Text, (*others, *report.session)), "", sep="\n")
+    screen.print(*map(Text, report.judges), sep="\n", end="\n\n" if report.judges else "")
+    table = new_table("relation", goal.accepted, goal.things, "answers", "precision (90% interval)", "above 50%?")
+    for line in report.relations[:MOST_RELATIONS]:
+        precision, counts = line.quality["precision"], (line.accepted, line.triples, line.answers)
+        shown = "–" if precision is None else precision.brief
+        table.add_row(line.relation, *(f"{count:,}" for count in counts), shown, line.over_half)
+    screen.print(table)
+    if len(report.relations) > MOST_RELATIONS:
+        screen.print(f"... and {len(report.relations) - MOST_RELATIONS} more relations on the page.")
+    screen.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True)

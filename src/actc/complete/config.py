@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from actc.data import options
-from actc.data.options import flag, option
+from actc.data.options import COLUMNS, flag, option
 from actc.errors import FileError, OptionError
 
 if TYPE_CHECKING:  # and when they are used: a help text shall not wait for numpy
+    from actc.data.frames import Columns
     from actc.decide.guarantee import TargetPrecision
     from actc.graph.terms import Base
 
@@ -40,6 +41,7 @@ class RunConfig:
     candidates: Path | None = option(
         None, "A table of triples, such as from text; only these are decided. [default: what rules and a model propose]"
     )
+    columns: Columns = option(None, f"{COLUMNS} Of --candidates, if there, else of GRAPH.", check=True)
     evidence: bool = option(True, "Score candidates by what the graph says of them, or by the model alone.")
     oracle: Path | None = option(
         None, "Judged triples with labels, or a graph of all true ones. [default: people are asked]", check=True
@@ -59,7 +61,7 @@ class RunConfig:
     method: str | None = option(
         None, "See: actc methods. [default: pooled-evidence; without evidence pooled]", more=True
     )
-    confidence: float = option(0.9, "The confidence of the guaranteed precision.", check=True, more=True)
+    confidence: float = option(0.9, "The confidence of the guaranteed precision.", more=True)
     best: int | None = option(
         None, "How many proposals of a model to a question. [default: 10; without evidence 2]", more=True
     )
@@ -85,6 +87,10 @@ class RunConfig:
         for name in PATHS:
             given = getattr(self, name)
             object.__setattr__(self, name, None if given is None else as_path(name, given))
+        if self.columns is not None:
+            from actc.data.frames import write_columns
+
+            object.__setattr__(self, "columns", write_columns(self.columns))
         for name in ("names", "judged"):
             object.__setattr__(self, name, tuple(Path(path) for path in getattr(self, name)))
         if self.goal == "wrong":
@@ -164,6 +170,11 @@ class RunConfig:
         return path
 
     @property
+    def graph_columns(self) -> Columns:
+        """The names of the graph's columns, where the user gives them."""
+        return None if self.candidates else self.columns
+
+    @property
     def title(self) -> str:
         """What pages call the run."""
         return self.source.name.partition(".")[0]
@@ -186,7 +197,9 @@ class RunConfig:
     @property
     def checking(self) -> RunConfig:
         """The check that is part of a completion; its files lie in a folder within that of the completion."""
-        return RunConfig(self.graph, self.out / "check", "wrong", seed=self.seed, base=self.base)
+        return RunConfig(
+            self.graph, self.out / "check", "wrong", seed=self.seed, base=self.base, columns=self.graph_columns
+        )
 
     @property
     def new_answers(self) -> int:
@@ -203,7 +216,7 @@ class RunConfig:
         from actc.data.begun import fingerprint
 
         base = self.base if isinstance(self.base, str) else list(self.base)
-        inputs = {"graph": fingerprint(self.graph), "--base": base, "--seed": self.seed}
+        inputs = {"graph": fingerprint(self.graph), "--base": base, "--seed": self.seed, "--columns": self.columns}
         if self.goal == "wrong":
             return {**inputs, "check": True}
         more = {f"--{name}": fingerprint(getattr(self, name)) for name in ("model", "candidates", "holdout")}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,22 +16,19 @@ from actc.complete.doubt import LEAST_FACTS, doubt_facts, explain_facts
 from actc.complete.search import Scorer, knows, refuse_strangers, score_triples
 from actc.complete.union import OWN_FACTS
 from actc.data.answers import PROVENANCE
-from actc.data.files import name_further
-from actc.data.frames import TRIPLE
-from actc.data.layout import find_layout, is_table, open_reader, require
+from actc.data.files import read_extracted
+from actc.data.frames import Columns
+from actc.data.layout import is_table
 from actc.data.numeric import logit
 from actc.data.progress import Stage, no_stage
-from actc.data.triples import FloatArray, ScoredTriples, encode_columns
-from actc.errors import FileError, OptionError, TableError
+from actc.data.triples import FloatArray, ScoredTriples
+from actc.errors import OptionError, TableError
 from actc.evidence.model import Quantiles
 from actc.evidence.score import TrainingSet, create_training_set, score_evidence
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals
 
-TEXT, SUPPORT = "source", "support"
-"""The columns of the text that a triple is from, and of how many texts (or rows) have it."""
-MOST_TEXT = 4000  # characters of the texts of one triple
 OWN_SCORES = ("confidence", "given_score")
 """The columns of scores that somebody gave: probabilities, and others."""
 SURE = 0.975  # a confidence counts as no surer than this
@@ -46,14 +42,13 @@ CONFIDENCE_ALONE = "These are too few triples to learn from: the confidence of e
 NOTHING_KNOWN = "These are too few triples to learn from, and have no confidence: only answers tell which are true."
 
 
-def read_given(path: Path, base: Base, graph: Graph) -> Candidates:
+def read_given(path: Path, base: Base, graph: Graph, columns: Columns = None) -> Candidates:
     """Read candidates, each triple once; the graph's own triples, and literals, are left out.
 
-    The score is the log-odds by their table, 0 where it has no confidence. Texts of the same triple are put together
-    and counted, and the highest confidence is taken.
+    The score is the log-odds by their table, 0 where it has no confidence. ``columns`` are those that the user names.
     """
     if is_table(path):
-        triples, notes = _read_table(path), tuple[str, ...]()
+        triples, notes = _read_table(path, columns), tuple[str, ...]()
     else:
         read = read_graph(path, base=base)
         triples, notes = read.with_scores(np.zeros(len(read))), read.notes
@@ -71,54 +66,16 @@ def _own_score(triples: ScoredTriples) -> str | None:
     return next((name for name in OWN_SCORES if name in triples.further), None)
 
 
-def _read_table(path: Path) -> ScoredTriples:
+def _read_table(path: Path, columns: Columns) -> ScoredTriples:
     """Read a table of candidates: all triples, their log-odds, the further columns."""
-    layout = find_layout(path)
-    require(layout, TRIPLE)
-    others = {name: sql for name, sql in name_further(layout).items() if name not in (*PROVENANCE, TEXT)}
-    names = [f"further{place}" for place in range(len(others))]
-    cells = {**{name: layout.column(name) for name in TRIPLE}, **dict(zip(names, others.values(), strict=True))}
-    for name, alias, empty in ((TEXT, "text", "''"), ("score", "score", "NULL")):
-        cells[alias] = layout.column(name) if name in layout.columns else empty
-    listed = ", ".join(f"CAST({sql} AS VARCHAR) AS {alias}" for alias, sql in cells.items())
-    with open_reader(path) as connection:
-        connection.execute(f"CREATE TABLE rows AS SELECT row_number() OVER () - 1 AS n, {listed} FROM {layout.source}")
-        if (bad := connection.execute(BAD_CELL).fetchone()) is not None:
-            n, score = bad
-            problem = "a head, relation or tail is missing" if score is None else f"{score!r} is not a number"
-            raise FileError(f"{layout.where(n)}: {problem}{'' if score is None else ' (column score)'}.")
-        firsts = "".join(f", first({name} ORDER BY n) AS {name}" for name in names)
-        found = connection.execute(ONCE.format(firsts=firsts)).fetchnumpy()
-    if not len(found["n"]):
-        raise FileError(f"{path}: there is no triple in the file.")
-    triples = encode_columns(*(np.ma.getdata(found[name]) for name in TRIPLE))
-    columns: dict[str, Any] = {TEXT: np.ma.filled(found["text"], "").astype(object)} if TEXT in layout.columns else {}
-    support = np.ma.getdata(found["support"]).astype(np.int64)
-    columns |= {SUPPORT: support} if columns or (support > 1).any() else {}
-    log_odds = np.zeros(len(triples))
-    if "score" in layout.columns:
-        values = np.ma.filled(found["score"].astype(np.float64), np.nan)
-        likely = layout.score_name == "probability" and not ((values < 0) | (values > 1)).any()
-        columns["confidence" if likely else "given_score"] = values
-        log_odds = _log_odds(values, likely)
-    for name, alias in zip(others, names, strict=True):
-        columns[f"given_{name}" if name in columns else name] = np.ma.filled(found[alias], "").astype(object)
-    return replace(triples.with_scores(log_odds), further=columns)
-
-
-NUMBER = "try_cast(score AS DOUBLE)"
-BAD_CELL = f"""
-    SELECT n, CASE WHEN head IS NOT NULL AND relation IS NOT NULL AND tail IS NOT NULL THEN score END FROM rows
-    WHERE head IS NULL OR relation IS NULL OR tail IS NULL
-    OR (score IS NOT NULL AND NOT coalesce(isfinite({NUMBER}), false)) ORDER BY n LIMIT 1"""
-"""The first row with an empty name, or with a score that is no number."""
-ONCE = f"""
-    SELECT head, relation, tail, min(n) AS n, max({NUMBER}) AS score,
-           left(string_agg(DISTINCT text, chr(10) ORDER BY text) FILTER (text <> ''), {MOST_TEXT}) AS text,
-           CASE WHEN count(*) FILTER (text <> '') = 0 THEN count(*)
-           ELSE count(DISTINCT text) FILTER (text <> '') END AS support{{firsts}}
-    FROM (SELECT * REPLACE (trim(text) AS text) FROM rows) GROUP BY head, relation, tail ORDER BY min(n)"""
-"""Each triple once, in the order of the file."""
+    triples = read_extracted(path, columns)
+    values, likely, own = triples.scores, triples.probabilities, {}
+    if np.isfinite(values).any():
+        own["confidence" if likely else "given_score"] = values
+    further = {name: column for name, column in triples.further.items() if name not in PROVENANCE}
+    further = {f"given_{name}" if name in own else name: column for name, column in further.items()}
+    log_odds = _log_odds(values, likely) if own else np.zeros(len(triples))
+    return replace(triples.with_scores(log_odds), further={**further, **own})
 
 
 def _log_odds(values: FloatArray, probabilities: bool) -> FloatArray:

@@ -15,6 +15,7 @@ from actc.complete.search import CandidateSearch, Scorer, knows, write_candidate
 from actc.complete.union import candidates_of_both
 from actc.data.deliver import check_writable
 from actc.data.files import copy_options, read_scored, write_scored
+from actc.data.frames import Columns
 from actc.data.progress import Stage, no_stage
 from actc.data.triples import ScoredTriples
 from actc.errors import OptionError
@@ -34,6 +35,7 @@ def propose_candidates(
     evidence: bool = False,
     holdout: str | Path | None = None,
     trust: bool = False,
+    columns: Columns = None,
     stage: Stage = no_stage,
 ) -> Finished:
     """Propose new facts, as ``actc candidates`` does: by the graph's own rules, by a model, or with evidence by both.
@@ -58,6 +60,8 @@ def propose_candidates(
         With evidence: facts that the model was not trained on; without it those of its folder.
     trust : bool
         Whether a pickle may be read, which can run any code in it.
+    columns : str or dict, optional
+        The names of the graph's columns: ``head=subj,relation=verb,tail=obj``.
     stage : callable
         Called with a stage's name, for as long as it lasts: gives a function to call with steps done, steps in all.
     """
@@ -65,7 +69,7 @@ def propose_candidates(
     copy_options(out)  # refuses an ending that no table has, before anything is asked
     if holdout is not None and not evidence:
         raise OptionError("--holdout: from holdout facts the weights of evidence are learnt; give --evidence too.")
-    known = without_literals(read_graph(graph))
+    known = without_literals(read_graph(graph, columns=columns))
     if model is None:
         if evidence:
             found = candidates_of_rules(known, stage=stage)

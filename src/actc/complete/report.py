@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable
@@ -23,7 +22,7 @@ from actc.complete.earlier import ACCEPTED, UNDECIDED, describe_changes, find_un
 from actc.complete.oracle import NO_ANSWERS
 from actc.data.answers import Answers
 from actc.data.calibration import Sources
-from actc.data.files import write_triples
+from actc.data.files import in_one_line, write_triples
 from actc.data.frames import TRIPLE
 from actc.data.text_files import write_json, write_text
 from actc.data.triples import IntArray, Triples
@@ -143,7 +142,7 @@ class AddedFacts:
         hidden = OF_RULES if accepted is not None else (*OF_RULES, "rule")
         for name, values in self.candidates.triples.further.items():
             if name not in hidden:
-                columns[name] = _in_one_line(values[rows])
+                columns[name] = in_one_line(values[rows])
         if reasons is not None and accepted is not None:
             columns["reasons"] = _as_texts(reasons.of(rows, np.full(len(rows), accepted)))
         write_triples(path, self._with_called(columns) if accepted else columns)
@@ -251,11 +250,6 @@ class AddedFacts:
 def _as_texts(texts: Iterable[str]) -> NDArray[np.object_]:
     """Return an array of texts, even of none."""
     return np.array([*texts, ""], dtype=object)[:-1]
-
-
-def _in_one_line(values: NDArray[Any]) -> NDArray[Any]:
-    """Return texts without tabs and line ends, which no cell of a TSV file can hold."""
-    return values if values.dtype.kind != "O" else _as_texts(re.sub(r"[\t\r\n]+", " ", str(text)) for text in values)
 
 
 def _count_relations(triples: Triples) -> Counter[str]:

@@ -30,6 +30,7 @@ from actc.data.answers import Annotations, Answers
 from actc.data.begun import Begun, alone_in, fingerprint
 from actc.data.constraints import Constraints
 from actc.data.files import read_listed, write_triples
+from actc.data.frames import TEXT
 from actc.data.options import documented
 from actc.data.progress import Stage, no_stage
 from actc.data.triples import ScoredTriples, encode_columns
@@ -104,8 +105,8 @@ def _run(config: RunConfig, stage: Stage) -> Finished:
     started = time.perf_counter()
     if config.if_changed and is_unchanged(config):
         return Finished((f"Nothing is new since the last run: {config.out} stays as it is.",))
-    whole = NO_GRAPH if config.graph is None else read_graph(config.graph, base=config.base)
-    given = None if config.candidates is None else read_given(config.candidates, config.base, whole)
+    whole = NO_GRAPH if config.graph is None else read_graph(config.graph, config.base, config.graph_columns)
+    given = None if config.candidates is None else read_given(config.candidates, config.base, whole, config.columns)
     facts = Graph.of(given.triples) if given is not None and config.graph is None else whole
     rules = constraints_from(config.constraints, facts, config.base).used  # refused before long work, like the oracle
     oracle = None if config.oracle is None else FileOracle.read(config.oracle, config.base)
@@ -250,7 +251,7 @@ class _Run:
         )
         shown = config.out / KNOWN if candidates is not None and candidates.known is not None else None
         if shown is None and config.graph is not None:
-            shown = as_table(config.graph, config.base, config.out)
+            shown = as_table(config.graph, config.base, config.out, config.graph_columns)
         own = () if config.graph is None else own_labels(config.graph)
         rules, facts = (self.rules, self.graph) if len(self.rules) else (None, None)
         inputs = SessionInputs(
@@ -269,9 +270,9 @@ class _Run:
         """Write the pool; with the text of each candidate, where they have any, for the cards."""
         columns: dict[str, Any] = {**pool.plain().columns(), "score": pool.scores}
         triples = self.parts[self.config.goal].triples
-        if "source" in triples.further:
+        if TEXT in triples.further:
             rows = triples.rows_of(pool)
-            columns["source"] = np.where(rows >= 0, triples.further["source"][rows], "").astype(object)
+            columns[TEXT] = np.where(rows >= 0, triples.further[TEXT][rows], "").astype(object)
         write_triples(self.config.out / POOL, columns)
 
     def open_session(self, session: Session) -> tuple[dict[Goal, Case], list[str]]:

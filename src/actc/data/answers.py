@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from actc.data.files import read_texts, write_triples
 from actc.data.frames import TRIPLE, as_labels, as_list, make_frame, read_frame, read_optional
-from actc.data.layout import find_layout, require, rows_named_by
+from actc.data.layout import find_layout, is_number, require, rows_named_by
 from actc.data.triples import BoolArray, FloatArray, IntArray, Triples, encode_columns
 from actc.errors import RowError, TableError
 
@@ -466,13 +466,5 @@ def _cells(name: str, column: Any) -> NDArray[Any]:
     try:
         return np.array(cells, dtype=np.float64)
     except (TypeError, ValueError):
-        bad = next(row for row, cell in enumerate(cells) if not _is_number(cell))
+        bad = next(row for row, cell in enumerate(cells) if not is_number(cell))
         raise RowError(bad, f"{cells[bad]!r} is not a number (column {name}).") from None
-
-
-def _is_number(cell: Any) -> bool:
-    try:
-        float(cell)
-    except (TypeError, ValueError):
-        return False
-    return True

@@ -75,23 +75,27 @@ class Sources:
     # how the judged triples were picked: as far as the labels show, or at random by the user's word: "unknown",
     # "random"
     picks: str = "unknown"
+    columns: str | None = None  # the user's names of the columns of ``scores``
 
     def __bool__(self) -> bool:
         return self.scores is not None or self.session is not None
 
-    def relative_to(self, folder: Path) -> dict[str, str]:
+    def relative_to(self, folder: Path) -> dict[str, str | None]:
         """Return those that there are, as seen from a folder."""
-        paths = {name: path for name, path in vars(self).items() if isinstance(path, Path)}
-        places = {name: os.path.relpath(path.resolve(), folder.resolve()) for name, path in paths.items()}
-        return {**{name: Path(place).as_posix() for name, place in places.items()}, "picks": self.picks}
+        paths = {
+            name: Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
+            for name, path in vars(self).items()
+            if isinstance(path, Path)
+        }
+        return {**paths, "picks": self.picks, "columns": self.columns}
 
     @classmethod
-    def read(cls, content: dict[str, str] | None, folder: Path) -> Sources:
+    def read(cls, content: dict[str, Any] | None, folder: Path) -> Sources:
         """Take what :meth:`relative_to` gave."""
-        paths = {
-            name: (folder.resolve() / place).resolve() for name, place in (content or {}).items() if name != "picks"
-        }
-        return cls(**paths, picks=_text((content or {"picks": "unknown"})["picks"]))
+        places = {"picks": "unknown", "columns": None, **(content or {})}
+        picks, columns = _text(places.pop("picks")), places.pop("columns")
+        paths = {name: (folder.resolve() / place).resolve() for name, place in places.items()}
+        return cls(**paths, picks=picks, columns=columns)
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 
 from actc.data.database import open_database, quote
 from actc.data.deliver import write_beside
-from actc.data.frames import COLUMNS, TRIPLE, as_labels
+from actc.data.frames import COLUMNS, TEXT, TRIPLE, Columns, as_labels
 from actc.data.layout import (
     DELIMITERS,
     JSON_LINES,
-    SOURCE,
-    Columns,
     Layout,
     find_kind,
     find_layout,
@@ -35,7 +33,6 @@ from actc.data.layout import (
 )
 from actc.data.triples import (
     BoolArray,
-    FloatArray,
     IntArray,
     ScoredTriples,
     Triples,
@@ -49,16 +46,25 @@ LOG = logging.getLogger("actc")
 SCORED = (*TRIPLE, "score")
 MOST_READ = 1_000_000
 """Candidates that a session or ``calibrate`` reads; of more, a random sample of so many."""
+SUPPORT = "support"
+"""The column with how many texts a triple has; where it has none, how many rows."""
 RESERVED = {*SCORED, "probability", "accepted", "by", "reasons", "guaranteed", "without_guarantee", "threshold",
-            "method", "date", "proposed_by", "rule", "label", SOURCE, "support"}  # fmt: skip
+            "method", "date", "proposed_by", "rule", "label", TEXT}  # fmt: skip
 """Columns of the outputs: a column of the user's with such a name gets ``given_`` in front."""
+TABBED = (".tsv", ".txt")
+NOTHING: Mapping[str, NDArray[Any]] = {}
+MOST_TEXT = 4000  # characters of the texts of one triple
+
+
+def own_further(layout: Layout) -> dict[str, str]:
+    """Return the own names of the columns that come back in every output: the text, and those not known here."""
+    text = {TEXT: layout.columns[TEXT]} if TEXT in layout.columns else {}
+    return text | {f"given_{name}" if name.lower() in RESERVED else name: name for name in layout.others}
 
 
 def name_further(layout: Layout) -> dict[str, str]:
-    """Return the SQL of the columns that come back in every output: the text, and those that are not known here."""
-    text = {SOURCE: layout.column(SOURCE)} if SOURCE in layout.columns else {}
-    own = {f"given_{name}" if name.lower() in RESERVED else name: layout.own_column(name) for name in layout.others}
-    return text | own
+    """Return the same columns, each as SQL."""
+    return {name: layout.own_column(own) for name, own in own_further(layout).items()}
 
 
 def read_scored(
@@ -66,11 +72,19 @@ def read_scored(
 ) -> tuple[ScoredTriples, BoolArray | None]:
     """Read scored triples, from a file or a folder of parts, and their labels where they have a column of labels.
 
-    Scores in a column that is called probability or confidence are probabilities, where all are within 0 and 1.
+    Scores in a column that is called probability or confidence are probabilities, where all are within 0 and 1. A
+    triple of several texts is one, with the highest of its scores. ``columns`` are those that the user names.
     """
     layout = find_parts([path], SCORED, columns)
     with open_reader(layout) as connection:
         return _read_scored(connection, layout, further)
+
+
+def read_extracted(path: Path, columns: Columns = None) -> ScoredTriples:
+    """Read triples that somebody extracted, each once, and all further columns; NaN where a score is missing."""
+    layout = find_parts([path], TRIPLE, columns)
+    with open_reader(layout) as connection:
+        return _read_scored(connection, layout, True, needs_score=False)[0]
 
 
 def read_sample(
@@ -103,19 +117,27 @@ def read_sample(
 
 
 def _read_scored(
-    connection: Any, layout: Layout, further: bool, chosen: str = "true"
+    connection: Any, layout: Layout, further: bool, chosen: str = "true", needs_score: bool = True
 ) -> tuple[ScoredTriples, BoolArray | None]:
-    more = name_further(layout) if further else {}
-    rows = _load(connection, layout, [name for name in COLUMNS if name in layout.columns], more, chosen)
+    more, needed = name_further(layout) if further else {}, [name for name in COLUMNS if name in layout.columns]
+    if not needs_score:
+        needed, score = list(TRIPLE), {"score": layout.column("score") if "score" in layout.columns else "NULL"}
+    rows = _load(connection, layout, needed, more if needs_score else more | score, chosen)
+    _refuse_bad_scores(connection, layout)
     labels = None
-    if "label" in layout.columns:
+    if "label" in needed:
         with rows_named_by(layout, rows):
-            texts = connection.execute("SELECT label FROM loaded ORDER BY row").fetchnumpy()["label"]
-            labels = as_labels(texts).astype(np.bool_)
-    scores = _read_scores(connection, layout, rows)
+            labels = as_labels(_read_column(connection, "label")).astype(np.bool_)
+    elif TEXT in layout.columns or not needs_score:
+        before, rows = len(rows), _merge(connection, more)
+        if len(rows) < before:
+            LOG.warning("%s: %d rows repeat a triple: each is kept once, with all its texts and its highest score.",
+                        layout.path, before - len(rows))  # fmt: skip
+    query = "SELECT TRY_CAST(score AS DOUBLE) AS score FROM loaded ORDER BY row"
+    scores = np.ma.filled(connection.execute(query).fetchnumpy()["score"].astype(np.float64), np.nan)
     codes = _read_codes(connection)
-    columns = {name: _read_column(connection, name) for name in more}
-    likely = layout.score_name == "probability" and are_probabilities(scores)
+    columns = {name: _read_column(connection, name, "") for name in more}
+    likely = layout.score_name == "probability" and are_probabilities(scores[~np.isnan(scores)])
     names = map(Vocabulary, codes[3:])
     table = ScoredTriples(*codes[:3], *names, scores=scores, probabilities=likely, further=columns)
     once = _first_of_equal_rows(table, labels)
@@ -123,17 +145,34 @@ def _read_scored(
         again = len(table) - len(once)
         LOG.warning("%s: %d rows are there again, score and all; each is kept once.", layout.path, again)
         table, rows, labels = table.take(once), rows[once], None if labels is None else labels[once]
-    if labels is None and SOURCE in layout.columns:
-        best = np.lexsort((-table.scores, table.keys))  # of a triple that several texts have, the highest score
-        first = np.append(True, np.diff(table.keys[best]) != 0)
-        if not first.all():
-            LOG.warning("%s: %d triples are in several texts; each is kept once, with its highest score.", layout.path,
-                        len(table) - first.sum())  # fmt: skip
-            best = np.sort(best[first])
-            table, rows = table.take(best), rows[best]
-    with rows_named_by(layout, rows):
-        table.check()
+    if needs_score:
+        with rows_named_by(layout, rows):
+            table.check()
     return table, labels
+
+
+def _merge(connection: Any, more: dict[str, str]) -> IntArray:
+    """Keep each loaded triple once, with its highest score; return the place of its first row in the file.
+
+    Its texts are put together and counted (``SUPPORT``, which ``more`` has then); of other columns the first row
+    counts.
+    """
+    cells = {name: f"first({quote_name(name)} ORDER BY row)" for name in more}
+    count = "count(*)"
+    if TEXT in more:
+        text = f"nullif(trim({TEXT}), '')"
+        cells[TEXT] = f"left(string_agg(DISTINCT {text}, chr(10) ORDER BY {text}), {MOST_TEXT})"
+        count = f"greatest(count(DISTINCT {text}), CASE WHEN count({text}) = 0 THEN count(*) ELSE 0 END)"
+    if SUPPORT in more:  # counted before
+        count = f"sum(coalesce(TRY_CAST({SUPPORT} AS BIGINT), 1))"
+    cells |= {SUPPORT: f"CAST({count} AS BIGINT)", "score": "max_by(score, TRY_CAST(score AS DOUBLE))"}
+    listed = ", ".join(f"{sql} AS {quote_name(name)}" for name, sql in cells.items())
+    once = f"SELECT min(row) AS row, head, relation, tail, {listed} FROM loaded GROUP BY head, relation, tail"
+    connection.execute(f"CREATE TABLE once AS {once}; DROP TABLE loaded; ALTER TABLE once RENAME TO loaded")
+    support = _read_column(connection, SUPPORT)
+    if TEXT in more or (support > 1).any():
+        more[SUPPORT] = SUPPORT
+    return _read_column(connection, "row")
 
 
 def _first_of_equal_rows(triples: ScoredTriples, labels: BoolArray | None) -> IntArray:
@@ -175,11 +214,17 @@ def read_listed(path: Path) -> Triples:
     return encode_columns(*([row[end] for row in rows] for end in range(3)))
 
 
-def write_triples(path: str | Path, columns: Mapping[str, Any]) -> None:
-    """Write aligned columns to a TSV, CSV or Parquet file, named by its suffix."""
+def write_triples(path: str | Path, columns: Mapping[str, Any], further: Mapping[str, NDArray[Any]] = NOTHING) -> None:
+    """Write aligned columns to a TSV, CSV or Parquet file, named by its suffix.
+
+    The texts of further columns stand in one line where the file can hold no more.
+    """
     refuse_tabs(Path(path), columns)
+    if find_kind(Path(path))[0] in TABBED:
+        further = {name: in_one_line(column) for name, column in further.items()}
     with write_beside(path) as temporary, open_database() as connection:
-        connection.register("rows_to_write", {name: np.asarray(values) for name, values in columns.items()})
+        every = {**columns, **further}
+        connection.register("rows_to_write", {name: np.asarray(values) for name, values in every.items()})
         connection.execute(
             f"COPY (SELECT * FROM rows_to_write) TO {quote(str(temporary))} ({copy_options(Path(path))})"
         )
@@ -201,9 +246,16 @@ def write_named(layout: Layout, path: Path) -> None:
         connection.execute(f"COPY ({query}) TO {quote(str(unfinished))} (FORMAT parquet)")
 
 
+def in_one_line(texts: NDArray[Any]) -> NDArray[Any]:
+    """Return texts without tabs and line ends, which no cell of a TSV file can hold."""
+    if texts.dtype.kind != "O":
+        return np.ma.masked_invalid(texts) if texts.dtype.kind == "f" else texts
+    return np.array([*(re.sub(r"[\t\r\n]+", " ", str(text)) for text in texts), ""], dtype=object)[:-1]
+
+
 def refuse_tabs(path: Path, columns: Mapping[str, Any]) -> None:
     """Refuse names that a file of columns between tabs cannot hold."""
-    if find_kind(path)[0] not in (".tsv", ".txt"):
+    if find_kind(path)[0] not in TABBED:
         return
     for name, values in columns.items():
         array = np.asarray(values)
@@ -245,11 +297,13 @@ def _load(
     return np.asarray(connection.execute("SELECT row FROM loaded ORDER BY row").fetchnumpy()["row"])
 
 
-def _read_column(connection: Any, name: str) -> NDArray[np.object_]:
-    """Return a loaded column as text, None where a cell is empty."""
+def _read_column(connection: Any, name: str, empty: str | None = None) -> NDArray[Any]:
+    """Return a loaded column as it is; of text, what stands for an empty cell."""
     cells = connection.execute(f"SELECT {quote_name(name)} AS cell FROM loaded ORDER BY row").fetchnumpy()["cell"]
+    if not np.ma.is_masked(cells):
+        return np.ma.getdata(cells)
     texts = np.ma.getdata(cells).astype(object)
-    texts[np.ma.getmaskarray(cells)] = None
+    texts[np.ma.getmaskarray(cells)] = empty
     return texts
 
 
@@ -271,15 +325,13 @@ def _read_codes(connection: Any) -> tuple[IntArray, IntArray, IntArray, tuple[st
     return codes["head"], codes["relation"], codes["tail"], entity_names, relation_names
 
 
-def _read_scores(connection: Any, layout: Layout, rows: IntArray) -> FloatArray:
-    values = connection.execute("SELECT TRY_CAST(score AS DOUBLE) AS value FROM loaded ORDER BY row").fetchnumpy()
-    bad = np.flatnonzero(np.ma.getmaskarray(values["value"]))
-    if bad.size:
-        row = int(rows[bad[0]])
-        text = connection.execute("SELECT score FROM loaded WHERE row = ?", [row]).fetchall()[0][0]
-        hint = "; write a point in place of the comma" if is_number(text.replace(",", ".", 1)) else ""
-        raise FileError(f"{layout.where(row)}: {text!r} is not a number (column score){hint}.")
-    return np.asarray(values["value"], dtype=np.float64)
+def _refuse_bad_scores(connection: Any, layout: Layout) -> None:
+    """Refuse a score that is no number; a cell may be empty."""
+    bad = "score <> '' AND NOT coalesce(isfinite(TRY_CAST(score AS DOUBLE)), false)"
+    row = connection.execute(f"SELECT row, score FROM loaded WHERE {bad} ORDER BY row LIMIT 1").fetchone()
+    if row is not None:
+        hint = "; write a point in place of the comma" if is_number(row[1].replace(",", ".", 1)) else ""
+        raise FileError(f"{layout.where(row[0])}: {row[1]!r} is no finite number (column score){hint}.")
 
 
 BAD_SCORE = "(score IS NULL OR NOT abs(score) < CAST('inf' AS DOUBLE))"

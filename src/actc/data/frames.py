@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actc.errors import OptionError, RowError, TableError, choose
+from actc.errors import OptionError, RowError, TableError, check_choice, choose
 
 TRIPLE = ("head", "relation", "tail")
 COLUMNS = (*TRIPLE, "score", "label")
@@ -32,8 +32,12 @@ EDGE_NAMES = {
     "tail": ("tail_label", "tail_id", "target", "target_id", ":end_id", "_end", "o", "value"),
 }
 """Their names in PyKEEN, GraphRAG, LlamaIndex, Neo4j and Wikidata's results; used where both ends are there."""
-TEXTS = ("source", "sentence", "evidence", "text", "description", "context", "chunk")
-"""Names of a column with the text that a triple was taken from; the first that is there."""
+TEXT = "text"
+"""The column with the text that a triple was taken from."""
+TEXTS = ("sentence", TEXT, "evidence", "source", "description", "context", "chunk")
+"""What it is also called; the first that is there."""
+Columns = str | Mapping[str, str] | None
+"""The user's own names of columns: ``head=subj,tail=obj``, or a dict; a number is a column's place, from 1 on."""
 SHOWN = 10  # rows of a table in a notebook
 
 
@@ -74,24 +78,24 @@ def _is_text_type(kind: Any) -> bool:
     return any(is_kind(kind) for is_kind in (types.is_string, types.is_large_string, types.is_string_view))
 
 
-def read_frame(frame: Any, names: Sequence[str]) -> list[Any]:
+def read_frame(frame: Any, names: Sequence[str], columns: Columns = None) -> list[Any]:
     """Return the columns of the given names, or of what those are also called, in whatever case.
 
-    Heads, relations and tails may be whole numbers: they become text.
+    Heads, relations and tails may be whole numbers: they become text. ``columns`` are those that the user names.
     """
-    called = _columns_called(frame)
+    called = _columns_called(frame, columns)
     missing = [name for name in names if name not in called]
     if missing:
         listed = ", ".join(dict.fromkeys(map(str, called.values()))) or "none"
-        raise TableError(f"The column {missing[0]!r} is missing (found: {listed}); rename yours.")
-    columns = _take(frame, [called[name] for name in names])
-    pairs = zip(names, columns, strict=True)
+        raise TableError(f"The column {missing[0]!r} is missing (the columns: {listed}); name or rename yours.")
+    pairs = zip(names, _take(frame, [called[name] for name in names]), strict=True)
     return [list(map(str, as_list(one))) if name in TRIPLE and are_integers(one) else one for name, one in pairs]
 
 
-def has_probabilities(frame: Any) -> bool:
+def has_probabilities(frame: Any, columns: Columns = None) -> bool:
     """Return whether the score column of a frame is called like probabilities."""
-    return str(_columns_called(frame).get("score", "")).strip().lower() in PROBABILITIES
+    called = _columns_called(frame, columns)
+    return any(name in called and called[name] == called["score"] for name in PROBABILITIES)
 
 
 def read_optional(frame: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -101,11 +105,11 @@ def read_optional(frame: Any, names: Sequence[str]) -> dict[str, Any]:
     return dict(zip(there, _take(frame, [called[name] for name in there]), strict=True))
 
 
-def read_further(frame: Any, names: Sequence[str]) -> dict[str, Any]:
+def read_further(frame: Any, names: Sequence[str], columns: Columns = None) -> dict[str, Any]:
     """Return the columns of a frame in memory that are not those of the given names, as arrays."""
     if _is_lazy(frame) or _is_relation(frame):
         return {}
-    called = _columns_called(frame)
+    called = _columns_called(frame, columns)
     used = {called.get(name) for name in names}
     return {str(name): _as_array(frame[name]) for name in _column_names(frame) or () if name not in used}
 
@@ -159,7 +163,7 @@ def are_integers(column: Any) -> bool:
     return bool(kinds) and all(issubclass(kind, Integral) and not issubclass(kind, bool) for kind in kinds)
 
 
-def _columns_called(frame: Any) -> dict[str, Any]:
+def _columns_called(frame: Any, columns: Columns = None) -> dict[str, Any]:
     """Return the frame's own name of each column, by what the column is called here."""
     names = _column_names(frame)
     if names is None:
@@ -167,15 +171,45 @@ def _columns_called(frame: Any) -> dict[str, Any]:
             f"A {type(frame).__name__} is no table with columns; give a pandas or polars DataFrame, an Arrow table, a "
             "DuckDB relation or a dict of columns."
         )
-    return call_columns(names)
+    return call_columns(names, columns)
 
 
-def call_columns(names: Iterable[Any], chosen: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def parse_columns(columns: Columns) -> dict[str, str]:
+    """Read the names that a user gives columns, such as ``head=subj,tail=obj``; refuse what no table has here."""
+    if columns is None or isinstance(columns, Mapping):
+        chosen = {str(name): str(own) for name, own in (columns or {}).items()}
+    else:
+        pairs = [part.partition("=") for part in columns.split(",") if part.strip()]
+        chosen = {name.strip(): own.strip() for name, _, own in pairs}
+    for name, own in chosen.items():
+        check_choice("column", name, (*COLUMNS, *PROBABILITIES, TEXT))
+        if not own:
+            raise OptionError(f"columns: {name} has no name; write such as head=subj,relation=verb,tail=obj.")
+    return chosen
+
+
+def write_columns(columns: Columns) -> str | None:
+    """Write the names that a user gives columns as the command line takes them."""
+    return None if columns is None else ",".join(map("=".join, parse_columns(columns).items()))
+
+
+def name_columns(names: Sequence[str], columns: Columns) -> dict[str, str]:
+    """Return the own names of the columns that a user names, each by its name or its place, from 1 on."""
+    chosen = parse_columns(columns)
+    for name, given in chosen.items():
+        if given not in names:
+            if not (given.isdecimal() and 0 < int(given) <= len(names)):
+                raise TableError(f"there is no column {given!r}; there are: {', '.join(names)}.")
+            chosen[name] = names[int(given) - 1]
+    return chosen
+
+
+def call_columns(names: Sequence[str], columns: Columns = None) -> dict[str, str]:
     """Return the own name of each column by what it is called here; "score" is the score, whatever else there is.
 
-    ``chosen`` are the own names of columns that the user named.
+    ``columns`` are those that the user names.
     """
-    called: dict[str, Any] = dict(chosen or {})
+    called = name_columns(names, columns)
     taken = set(called.values())
     for name in [name for name in names if name not in taken]:
         # Neo4j writes :START_ID(Person), spreadsheets "Head Label".

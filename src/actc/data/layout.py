@@ -11,16 +11,28 @@ import json
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from actc.data.database import open_database, quote, quote_file
-from actc.data.frames import ALIASES, COLUMNS, LABELS, PROBABILITIES, TEXTS, TRIPLE, call_columns
+from actc.data.frames import (
+    ALIASES,
+    COLUMNS,
+    LABELS,
+    PROBABILITIES,
+    TEXT,
+    TEXTS,
+    TRIPLE,
+    Columns,
+    call_columns,
+    parse_columns,
+)
 from actc.data.text_files import NOT_UTF8, NOT_WHOLE, check_gzip, find_encoding, open_text
 from actc.data.triples import IntArray
-from actc.errors import FileError, OptionError, RowError, TableError, check_choice
+from actc.errors import FileError, OptionError, RowError, TableError
 
 LOG = logging.getLogger("actc")
 MOST_FIRST = 100_000  # characters of a first line; csv takes no cell of many more
@@ -30,12 +42,6 @@ RELATED = "related_to"
 """The relation of all facts of a table of edges without a column for it, such as GraphRAG's relationships."""
 COMMAS = {",": "commas", ";": "semicolons"}
 """What separates the cells of CSV files."""
-SOURCE = "source"
-"""The column with the text that a triple was taken from."""
-NAMED = (*COLUMNS, *PROBABILITIES, SOURCE)
-"""The columns that a user may name."""
-Columns = str | Mapping[str, str] | None
-"""The user's own names of columns: ``head=subj,tail=obj``, or a dict; a number is a column's place, from 1 on."""
 
 
 @dataclass(frozen=True)
@@ -179,9 +185,9 @@ def find_layout(
     if kind == ".parquet" or kind in JSON_LINES:
         names = tuple(parquet_types(path) if kind == ".parquet" else _json_names(path))
         return _name_columns(Layout((path,), None, True, names), chosen)
-    line = first_line(path)
-    delimiter = find_comma(line, len(TRIPLE)) if kind == ".csv" else DELIMITERS[kind]
-    cells = tuple(cell.strip() for cell in split_line(line, delimiter))
+    lines = first_lines(path, 2)
+    delimiter = find_comma(lines[0], len(TRIPLE)) if kind == ".csv" else DELIMITERS[kind]
+    cells, *rows = (tuple(cell.strip() for cell in split_line(line, delimiter)) for line in lines)
     places = tuple(str(place) for place in range(1, len(cells) + 1))
     if has_header is None:
         by_name = bool(chosen) and not set(chosen.values()) <= set(places)
@@ -189,41 +195,28 @@ def find_layout(
     layout = Layout((path,), delimiter, has_header, cells if has_header else places, encoding=find_encoding(path))
     if has_header or chosen:
         return _name_columns(layout, chosen)
+    beside = [pair for row in rows for pair in zip(cells, row, strict=False)][len(TRIPLE) :]
+    if any(is_number(cell) and not is_number(name) for name, cell in beside):
+        raise FileError(
+            f"{path}, line 1: it seems to name the columns ({', '.join(cells)}), but none is known. Name yours: "
+            f"--columns head={cells[0]},relation={cells[1]},tail={cells[2]}."
+        )
     return replace(layout, columns=dict(zip(order, places, strict=False)))
-
-
-def parse_columns(columns: Columns) -> dict[str, str]:
-    """Read the names that a user gives columns, such as ``head=subj,tail=obj``; refuse what no table has here."""
-    if columns is None or isinstance(columns, Mapping):
-        chosen = {str(name): str(own) for name, own in (columns or {}).items()}
-    else:
-        pairs = [part.partition("=") for part in columns.split(",") if part.strip()]
-        chosen = {name.strip(): own.strip() for name, _, own in pairs}
-    for name, own in chosen.items():
-        check_choice("column", name, NAMED)
-        if not own:
-            raise OptionError(f"columns: {name} has no name; write such as head=subj,relation=verb,tail=obj.")
-    return chosen
 
 
 def _name_columns(layout: Layout, chosen: Mapping[str, str]) -> Layout:
     """Return a layout with the columns that are known here: those that the user names, and by their usual names."""
-    own = {}
-    for name, given in chosen.items():
-        at = int(given) - 1 if given.isdecimal() else -1
-        own[name] = given if given in layout.names else layout.names[at] if 0 <= at < len(layout.names) else ""
-        if not own[name]:
-            raise FileError(f"{layout.path}: there is no column {given!r}; there are: {', '.join(layout.names)}.")
-    called = call_columns(layout.names, own)
+    with rows_named_by(layout):
+        called = call_columns(layout.names, chosen)
     columns = {name: called[name] for name in COLUMNS if name in called}
     if {"source", "target"} <= called.keys() and "relation" not in columns:
         LOG.warning("%s: there is no column for the relation; every fact is taken as %s.", layout.path, RELATED)
         columns["relation"] = ""
     free = {name.strip().lower(): name for name in reversed(layout.names) if name not in columns.values()}
-    text = own.get(SOURCE) or next((free[name] for name in TEXTS if name in free), None)
+    text = called[TEXT] if TEXT in chosen else next((free[name] for name in TEXTS if name in free), None)
     if text is not None:
-        columns[SOURCE] = text
-    likely = next((True for name in PROBABILITIES if name in own), columns.get("score", "").lower() in PROBABILITIES)
+        columns[TEXT] = text
+    likely = any(name in called and called[name] == columns["score"] for name in PROBABILITIES)
     return replace(layout, columns=columns, score_name="probability" if likely else "score")
 
 
@@ -284,7 +277,7 @@ def require(layout: Layout, names: Sequence[str]) -> None:
     if layout.has_header:
         known = ", ".join(layout.columns) or "none of the known ones"
         others = f"; not known: {', '.join(layout.others[:5])}" if layout.others else ""
-        remedy = f" Rename yours, or name it: --columns {missing[0]}={layout.others[0]}." if layout.others else ""
+        remedy = f" Name yours: --columns {missing[0]}={layout.others[0]}." if layout.others else ""
         raise FileError(
             f"{layout.path}, line 1: the column {missing[0]!r} is missing (found: {known}{others}).{remedy}"
         )
@@ -347,17 +340,17 @@ def is_table(path: Path) -> bool:
     return True
 
 
-def first_line(path: Path) -> str:
-    """Return the first line that is not empty, without its end."""
+def first_lines(path: Path, count: int = 1) -> list[str]:
+    """Return the first lines that are not empty, without their ends; at least one."""
     with open_text(path) as lines:
-        first = next((line for line in iter(lambda: lines.readline(MOST_FIRST + 1), "") if line.strip()), "")
+        first = list(islice((line for line in iter(lambda: lines.readline(MOST_FIRST + 1), "") if line.strip()), count))
     if not first:
         raise FileError(f"{path}: the file is empty.")
-    if "\0" in first:
+    if "\0" in first[0]:
         raise FileError(f"{path}: {NOT_UTF8}")
-    if len(first) > MOST_FIRST:
+    if len(first[0]) > MOST_FIRST:
         raise FileError(f"{path}, line 1: more than {MOST_FIRST:,} characters without a line end; this is no table.")
-    return str(first).rstrip("\r\n")
+    return [line.rstrip("\r\n") for line in first]
 
 
 def parquet_types(path: Path) -> dict[str, str]:
@@ -379,16 +372,15 @@ def _json_names(path: Path) -> list[str]:
 
 def _no_json_object(path: Path) -> FileError:
     """Name the first line that is no JSON object; DuckDB's own number may be off by one."""
+    bad = ""
     with open_text(path) as lines:
-        bad = next((number for number, line in enumerate(lines, start=1) if not _is_json_object(line)), None)
-    return FileError(f"{path}{f', line {bad}' if bad else ''}: this is no JSON object on one line.")
-
-
-def _is_json_object(line: str) -> bool:
-    try:
-        return not line.strip() or isinstance(json.loads(line), dict)
-    except ValueError:
-        return False
+        for number, line in enumerate(lines, start=1):
+            with suppress(json.JSONDecodeError):
+                if not line.strip() or isinstance(json.loads(line), dict):
+                    continue
+            bad = f", line {number}"
+            break
+    return FileError(f"{path}{bad}: this is no JSON object on one line.")
 
 
 @contextmanager

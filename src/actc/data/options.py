@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, field, fields
 from typing import Any, TypeVar
 
+COLUMNS = "Names of the table's columns: head=subj,relation=verb,tail=obj,score=weight,text=note."
+"""What the option --columns is, wherever there is one."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 Options = Sequence[Field[Any]]
 

@@ -112,7 +112,8 @@ class _Gzip(gzip.GzipFile):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "rb")
-        self._path, self._most = path, _most_unpacked(path)
+        # By default a gigabyte, or a hundred times its size.
+        self._path, self._most = path, read_amount(UNPACKED, "50GB") or max(10**9, 100 * path.stat().st_size)
 
     def read(self, size: int | None = -1) -> bytes:
         if size is None or size < 0:
@@ -170,12 +171,7 @@ def check_gzip(path: Path) -> None:
                 pass
 
 
-def _most_unpacked(path: Path) -> int:
-    """Return how many bytes a gzip file may have in it: by default a gigabyte, or a hundred times its size."""
-    return bytes_told(UNPACKED, "50GB") or max(10**9, 100 * path.stat().st_size)
-
-
-def bytes_told(name: str, such_as: str) -> int:
+def read_amount(name: str, such_as: str) -> int:
     """Return the amount in an environment variable, in bytes; 0 where there is none."""
     value = os.environ.get(name)
     amount = 0 if value is None else int(float(value)) if value.isdecimal() else parse_bytes(value)

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from actc.data.frames import (
     SHOWN,
+    Columns,
     as_arrow,
     as_list,
     has_probabilities,
@@ -370,7 +371,7 @@ class ScoredTriples(Triples):
         return scored
 
     @classmethod
-    def from_frame(cls, frame: Any) -> Self:
+    def from_frame(cls, frame: Any, *, columns: Columns = None) -> Self:
         """Take the columns head, relation, tail and score of a data frame, with the checks of :meth:`from_columns`.
 
         Parameters
@@ -378,12 +379,14 @@ class ScoredTriples(Triples):
         frame : pandas or polars DataFrame or LazyFrame, pyarrow Table, DuckDB relation or dict of columns
             The first three may also be called subject, predicate and object, and be whole numbers, which become text.
             The score may be called probability or confidence; then, if all values are within 0 and 1, they are read as
-            probabilities. Other columns are kept beside them, but those of a frame that is not in memory.
+            probabilities. Other columns stay beside them, but those of a frame that is not in memory.
+        columns : str or dict, optional
+            The frame's own names of columns, where they are others: ``{"head": "subj", "score": "weight"}``.
         """
         names = ("head", "relation", "tail", "score")
-        scored = cls.from_columns(*read_frame(frame, names))
-        probabilities = has_probabilities(frame) and are_probabilities(scored.scores)
-        return replace(scored, probabilities=probabilities, further=read_further(frame, names))
+        scored = cls.from_columns(*read_frame(frame, names, columns))
+        probabilities = has_probabilities(frame, columns) and are_probabilities(scored.scores)
+        return replace(scored, probabilities=probabilities, further=read_further(frame, names, columns))
 
     def check(self) -> None:
         """Refuse a score that is no finite number, or too large to be added up, and a triple that is there twice."""

@@ -14,6 +14,7 @@ from actc.data.answers import Annotations, Answers
 from actc.data.calibration import Calibration, Counts, Sources
 from actc.data.constraints import Constraints
 from actc.data.files import read_sample, read_scored, write_scored
+from actc.data.frames import Columns, write_columns
 from actc.data.triples import ScoredTriples
 from actc.decide.case import Case
 from actc.decide.decision_table import PEOPLE
@@ -40,6 +41,7 @@ def calibrate(
     confidence: float = 0.9,
     constraints: PathLike | Constraints | None = None,
     graph: PathLike | None = None,
+    columns: Columns = None,
     out: PathLike | None = None,
 ) -> Calibration:
     """Find thresholds from annotations that exist, as ``actc calibrate`` does.
@@ -67,6 +69,8 @@ def calibrate(
         What cannot be true together, as ``actc constraints`` writes it.
     graph : path, optional
         The facts that candidates may contradict.
+    columns : str or dict, optional
+        The names of the candidates' columns: ``head=subj,relation=verb,tail=obj,score=weight``.
     out : path, optional
         Write thresholds.json there. Only thresholds from files can be reported on later.
 
@@ -80,12 +84,12 @@ def calibrate(
     """
     chosen = find_method(method)
     target = None if precision is None else TargetPrecision(precision, confidence)
-    sources = _name_sources(scores, labels, known, graph, picks)
+    sources = replace(_name_sources(scores, labels, known, graph, picks), columns=write_columns(columns))
     if labels is None and finds_cuts(chosen):
         raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
     facts = None if known is None else _read(known, ScoredTriples, "known", lambda path: read_scored(path)[0])
     answers = Answers() if labels is None else _read(labels, Answers, "labels", Answers.read)
-    pool = _read(scores, ScoredTriples, "scores", lambda path: read_sample(path, answers.triples))
+    pool = _read(scores, ScoredTriples, "scores", lambda path: read_sample(path, answers.triples, columns=columns))
     warn_of_scores(chosen, pool)
     there = None if graph is None else read_graph(graph)
     source = labels if isinstance(labels, PathLike) else "answers"
@@ -120,7 +124,7 @@ def _name_sources(scores: Any, labels: Any, known: Any, graph: Any = None, picks
     given = {"scores": scores, "labels": labels, "known": known, "graph": graph}
     if not all(part is None or isinstance(part, PathLike) for part in given.values()):
         return Sources(picks=picks)
-    paths = {name: Path(part).resolve() for name, part in given.items() if part is not None}
+    paths: dict[str, Any] = {name: Path(part).resolve() for name, part in given.items() if part is not None}
     return Sources(**paths, picks=picks)
 
 
@@ -134,7 +138,7 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
         )
     known = None if sources.known is None else read_scored(sources.known)[0]
     answers = Answers() if sources.labels is None else Answers.read(sources.labels)
-    pool = read_sample(sources.scores, answers.triples)
+    pool = read_sample(sources.scores, answers.triples, columns=sources.columns)
     if pool.relation_names != thresholds.relation_names:
         raise FileError(f"{sources.scores}: its relations are not those of {path}; calibrate again.")
     candidates = pool if sources.candidates is None else read_scored(sources.candidates)[0]

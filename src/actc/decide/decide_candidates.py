@@ -21,8 +21,8 @@ from actc.data.constraints import Constraints
 from actc.data.curves import Curves
 from actc.data.database import parse_memory
 from actc.data.deliver import deliver, refuse_inputs
-from actc.data.files import SCORED, write_triples
-from actc.data.frames import TRIPLE
+from actc.data.files import SCORED, name_further, write_triples
+from actc.data.frames import TRIPLE, Columns
 from actc.data.layout import Layout, find_parts, is_table
 from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import Thresholds
@@ -46,6 +46,7 @@ def decide_candidates(
     master: str | None = None,
     constraints: Constraints | str | Path | None = None,
     graph: str | Path | None = None,
+    columns: Columns = None,
     overwrite: bool = False,
     progress: Progress = ignore_progress,
 ) -> DecisionCounts:
@@ -61,8 +62,8 @@ def decide_candidates(
         Files with head, relation, tail and score, or folders of such files, all laid out alike.
     out : path
         A file to write, its suffix naming the format; or, without a suffix, a folder of Parquet parts. Columns:
-        head, relation, tail, score, threshold, probability where there are curves, by: who decided; none of the
-        candidates' further columns. Rows come in any order.
+        head, relation, tail, score, threshold, probability where there are curves, by: who decided; then further
+        columns of the candidates, but of those at an address. Rows come in any order.
     keep_all : bool
         Write rejected candidates too, with the column ``accepted``.
     memory : str
@@ -79,6 +80,8 @@ def decide_candidates(
         What cannot be true together, as ``actc constraints`` writes it; those of a thresholds.json if not given.
     graph : path, optional
         The facts that candidates may contradict; those that a thresholds.json names if not given.
+    columns : str or dict, optional
+        The names of the candidates' columns: ``head=subj,relation=verb,tail=obj,score=weight``.
     overwrite : bool
         Replace an output that is there already.
     progress : callable
@@ -114,13 +117,14 @@ def decide_candidates(
         raise OptionError(f"{out}, {paths[0]}: write the candidates and the output both as addresses, or neither.")
     run: Any = _load_engine(engine)
     if any(remote):
-        plan = replace(plan, facts=None if graph is None else str(graph))
+        plan = replace(plan, facts=None if graph is None else str(graph), named=columns)
         return run.run_remote(plan, list(map(str, paths)), str(out), overwrite, progress)  # type: ignore[no-any-return]
     place = Path(out)
     if not str(out).endswith(("/", os.sep)) and place.suffix and not is_table(place):
         raise OptionError(f"{out}: end the name in .parquet, .tsv or .csv, or in / for a folder of Parquet parts.")
     refuse_inputs(place, [*read, graph, *paths])
-    layout = find_parts(paths, SCORED)
+    layout = find_parts(paths, SCORED, columns)
+    plan = replace(plan, further=tuple(name_further(layout)))
     with deliver(place, overwrite) as unfinished, _open_facts(graph) as facts:
         counts: DecisionCounts = run.run(replace(plan, facts=facts), layout, unfinished, progress)
         if not len(counts):

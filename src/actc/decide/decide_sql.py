@@ -18,7 +18,8 @@ import numpy as np
 from actc.data.answers import Answers
 from actc.data.constraints import Constraints
 from actc.data.curves import Curves
-from actc.data.files import BAD_ROW, BAD_SCORE
+from actc.data.files import BAD_ROW, BAD_SCORE, SCORED
+from actc.data.frames import Columns
 from actc.data.layout import Layout
 from actc.data.triples import FloatArray, IntArray, Thresholds, as_vocabulary, encode_columns
 from actc.decide.conflicts import match_conflicts, resolve_conflicts
@@ -46,12 +47,20 @@ class DecisionPlan:
     constraints: Constraints = field(default_factory=Constraints)  # what cannot be true together; those that are used
     # files of facts, or the address of such for Spark, which candidates may contradict
     facts: Layout | str | None = None
+    further: tuple[str, ...] = ()  # further columns of the candidates: those of an engine are called further0, ...
+    named: Columns = None  # the user's names of columns, for what Spark alone can read
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the output."""
         extra = {"probability": self.curves is not None, "accepted": self.keep_all}
-        return ("head", "relation", "tail", "score", "threshold", *(name for name in extra if extra[name]), "by")
+        names = (*SCORED, "threshold", *(name for name in extra if extra[name]), "by")
+        return (*names, *self.further)
+
+    @property
+    def more(self) -> str:
+        """The SQL of the further columns."""
+        return "".join(f", further{at}" for at in range(len(self.further)))
 
     @property
     def counts_output(self) -> bool:
@@ -87,6 +96,9 @@ class DecisionCounts:
 
 class Tables(Protocol):
     """What an engine offers; it has the table ``candidate`` (head, relation, tail, score), and ``fact`` if need be."""
+
+    def quote_name(self, name: str) -> str:
+        """Return the name of a column as the engine's SQL has it."""
 
     @property
     def forbidden(self) -> Mapping[str, str]:
@@ -126,7 +138,7 @@ def carry_out(plan: DecisionPlan, tables: Tables) -> DecisionCounts:
         excluded = np.array([by_relation.get(name, 0) for name, *_ in counts], dtype=np.int64)
     if len(answers["head"]):
         tables.put("answer", answers)
-    tables.write(_select_output(plan, len(answers["head"]) > 0, tables.forbidden), (20, 100))
+    tables.write(_select_output(plan, len(answers["head"]) > 0, tables), (20, 100))
     names, cuts, candidates, accepted, _ = zip(*counts, strict=True) if counts else ((),) * 5
     if plan.counts_output:
         tables.open_output(plan.columns)
@@ -160,13 +172,13 @@ def _number(value: float) -> str:
 def _join_thresholds(plan: DecisionPlan) -> str:
     code = 0 if plan.curves is None else len(plan.curves.relation_names)
     return (
-        f"SELECT /*+ BROADCAST(k) */ c.head, c.relation, c.tail, c.score, coalesce(k.code, {code}) AS code, "
+        f"SELECT /*+ BROADCAST(k) */ c.head, c.relation, c.tail, c.score{plan.more}, coalesce(k.code, {code}) AS code, "
         f"coalesce(k.cut, {_number(plan.thresholds.default)}) AS threshold "
         "FROM candidate c LEFT JOIN cut k ON c.relation = k.name"
     )
 
 
-def _select_output(plan: DecisionPlan, has_answers: bool, forbidden: Mapping[str, str]) -> str:
+def _select_output(plan: DecisionPlan, has_answers: bool, tables: Tables) -> str:
     """Return the query of the second pass: the rows to write."""
     joined = _join_thresholds(plan)
     nothing = "CAST(NULL AS DOUBLE) AS given, CAST(NULL AS BIGINT) AS answer, 'method' AS decided_by"
@@ -183,16 +195,18 @@ def _select_output(plan: DecisionPlan, has_answers: bool, forbidden: Mapping[str
     if plan.best_only:  # a tail that was called true comes first, and one that was called false last
         answer = "CASE WHEN decided_by = 'method' THEN 1 ELSE coalesce(2 * answer, 1) END"
         place = f"row_number() OVER (PARTITION BY head, relation ORDER BY {answer} DESC, score DESC, tail)"
-        columns = "head, relation, tail, score, code, threshold, given, decided_by"
+        columns = f"head, relation, tail, score, code, threshold, given, decided_by{plan.more}"
         rows = (
             f"SELECT {columns}, (place = 1 AND accepted) accepted "
             f"FROM (SELECT d.*, {place} AS place FROM ({accepted_only}) d) p"
         )
         accepted_only = rows if plan.keep_all else f"SELECT * FROM ({rows}) d WHERE accepted"
     rows = accepted_only if plan.curves is None else _add_probability(plan.curves, accepted_only)
-    cases = " ".join(f"WHEN {condition} THEN raise_error('{error}')" for condition, error in forbidden.items())
+    cases = " ".join(f"WHEN {condition} THEN raise_error('{error}')" for condition, error in tables.forbidden.items())
     named = {"head": f"CASE {cases} ELSE head END", "by": "decided_by"}
-    return f"SELECT {', '.join(f'{named.get(name, name)} AS {name}' for name in plan.columns)} FROM ({rows}) r"
+    named |= {name: f"further{at}" for at, name in enumerate(plan.further)}
+    columns = ", ".join(f"{named.get(name, name)} AS {tables.quote_name(name)}" for name in plan.columns)
+    return f"SELECT {columns} FROM ({rows}) r"
 
 
 def _add_probability(curves: Curves, rows: str) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 import duckdb
 
 from actc.data.database import open_database, quote, run_watched
-from actc.data.files import BAD_ROW, SCORED, copy_options, find_bad_row
+from actc.data.files import BAD_ROW, SCORED, copy_options, find_bad_row, name_further
 from actc.data.frames import TRIPLE
-from actc.data.layout import Layout, find_layout, find_unreadable_part
+from actc.data.layout import Layout, find_layout, find_unreadable_part, quote_name
 from actc.data.progress import Progress
 from actc.decide.decide_sql import EMPTY_NAME, UNNAMED, DecisionCounts, DecisionPlan, Rows, carry_out
 from actc.errors import FileError, OptionError
@@ -55,13 +55,18 @@ class DuckdbTables:
         connection.execute("SET enable_progress_bar=true; SET enable_progress_bar_print=false")
         connection.execute("CREATE TEMP MACRO raise_error(message) AS error(message)")
         head, relation, tail, score = map(candidates.column, SCORED)
+        # In a TSV file a text is in one line, as `write_triples` has it.
+        cell = "regexp_replace(CAST({} AS VARCHAR), '[\\t\\r\\n]+', ' ', 'g')" if TABBED in self.forbidden else "{}"
+        more = [f", {cell.format(sql)} AS further{at}" for at, sql in enumerate(name_further(candidates).values())]
         connection.execute(
-            f"CREATE TEMP VIEW candidate AS SELECT {head} AS head, CAST({relation} AS VARCHAR) AS relation, "
-            f"{tail} AS tail, TRY_CAST({score} AS DOUBLE) AS score FROM {candidates.source}"
+            f"CREATE TEMP VIEW candidate AS SELECT {head} AS head, CAST({relation} AS VARCHAR) AS relation, {tail} AS "
+            f"tail, TRY_CAST({score} AS DOUBLE) AS score{''.join(more)} FROM {candidates.source}"
         )
         if isinstance(plan.facts, Layout):
             columns = plan.facts.texts(TRIPLE)
             connection.execute(f"CREATE TEMP VIEW fact AS SELECT {columns} FROM {plan.facts.source}")
+
+    quote_name = staticmethod(quote_name)
 
     def put(self, name: str, columns: Mapping[str, Any]) -> None:
         self._connection.register("given", dict(columns))
@@ -81,8 +86,8 @@ class DuckdbTables:
     def open_output(self, columns: tuple[str, ...]) -> None:
         parts = [self._out] if self._out.suffix else sorted(self._out.iterdir())
         layout = replace(find_layout(parts[0]), paths=tuple(parts))
-        places = (f"c{at}" if layout.delimiter else f'"{name}"' for at, name in enumerate(columns))
-        named = ", ".join(f'{place} AS "{name}"' for place, name in zip(places, columns, strict=True))
+        names = [quote_name(name) for name in columns]
+        named = ", ".join(f"c{at} AS {name}" if layout.delimiter else name for at, name in enumerate(names))
         self._connection.execute(f"CREATE TEMP VIEW written AS SELECT {named} FROM {layout.source}")
 
     def find_bad_row(self, condition: str) -> FileError:

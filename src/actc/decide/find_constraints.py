@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from actc.data.constraints import Constraint, Constraints, lower_share
-from actc.data.layout import first_line
+from actc.data.frames import Columns
+from actc.data.layout import first_lines
 from actc.data.triples import IntArray
 from actc.decide.classes import class_members, match_vocabulary, relation_mask
 from actc.decide.declared import read_declared
@@ -34,6 +35,7 @@ def find_constraints(
     *,
     learn: bool = True,
     base: Base = "",
+    columns: Columns = None,
     out: str | Path | None = None,
 ) -> Constraints:
     """Find the constraints that hold in a graph, as ``actc constraints`` does.
@@ -47,6 +49,7 @@ def find_constraints(
     learn : bool
         Whether to learn some from the graph; they are soft.
     base : str, or two of them
+    columns
         As in :func:`actc.graph.formats.read_graph`.
     out : path, optional
         Write the table there, to be edited: .tsv.
@@ -56,9 +59,9 @@ def find_constraints(
     Constraints
         With the cases that the graph has of each, and the share that fulfils it.
     """
-    facts = graph if isinstance(graph, Graph) else read_graph(graph, base=base)
+    facts = graph if isinstance(graph, Graph) else read_graph(graph, base, columns)
     given = Constraints()
-    if source is not None and Path(source).suffix == ".tsv" and "kind" in first_line(Path(source)).split("\t"):
+    if source is not None and Path(source).suffix == ".tsv" and "kind" in first_lines(Path(source))[0].split("\t"):
         given = Constraints.read(source)
     elif source is not None:
         given = read_declared(read_graph(source), facts)

@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow
 from pyspark.sql import functions as sql
 
-from actc.data.files import SCORED, describe_bad_row
-from actc.data.frames import TRIPLE, call_columns
+from actc.data.files import SCORED, describe_bad_row, own_further
+from actc.data.frames import TRIPLE, Columns, call_columns
 from actc.data.layout import Layout
 from actc.data.progress import Progress
 from actc.data.spark_session import open_session, run_action
@@ -41,7 +41,7 @@ def run_remote(
     """Do the same with Parquet files and an output that Spark's file systems (hdfs://, s3a://) hold."""
     with open_session(plan.master, plan.memory) as session:
         with _read_errors(urls[0]):
-            rows = _name_columns(session.read.parquet(*urls), urls[0])
+            rows = _name_columns(session.read.parquet(*urls), urls[0], SCORED, plan.named)
         path = session._jvm.org.apache.hadoop.fs.Path
         files = path(out).getFileSystem(session._jsc.hadoopConfiguration())
         if files.exists(path(out)) and not overwrite:
@@ -68,6 +68,9 @@ class SparkTables:
         elif plan.facts is not None:
             with _read_errors(plan.facts):
                 _name_columns(session.read.parquet(plan.facts), plan.facts, TRIPLE).createOrReplaceTempView("fact")
+
+    def quote_name(self, name: str) -> str:
+        return "`" + name.replace("`", "``") + "`"
 
     def put(self, name: str, columns: Mapping[str, Any]) -> None:
         # Through Arrow: other tables of Python's are made by a Python worker on an executor.
@@ -98,18 +101,20 @@ class SparkTables:
 
 
 def _read_files(session: Any, candidates: Layout, columns: Sequence[str] = SCORED) -> Any:
-    paths = [path.resolve().as_uri() for path in candidates.paths]
+    paths, own = [path.resolve().as_uri() for path in candidates.paths], own_further(candidates).values()
+    names = {name: candidates.columns[name] for name in columns}
+    names |= {f"further{at}": name for at, name in enumerate(own if columns is SCORED else ())}
     if candidates.delimiter is None:
-        return _name_columns(session.read.parquet(*paths), str(candidates.path), columns)
+        return _rename(session.read.parquet(*paths), names)
     schema = ", ".join(f"c{i} STRING" for i in range(len(candidates.names)))
     quoting = '"' if candidates.quoted else ""
     reader = session.read.schema(schema).option("sep", candidates.delimiter).option("header", candidates.has_header)
     reader = reader.option("quote", quoting).option("escape", quoting).option("mode", "FAILFAST")
-    return _rename(reader.csv(paths), {name: candidates.column(name) for name in columns})
+    return _rename(reader.csv(paths), {name: candidates.own_column(own) for name, own in names.items()})
 
 
-def _name_columns(table: Any, path: str, columns: Sequence[str] = SCORED) -> Any:
-    named = call_columns(table.columns)
+def _name_columns(table: Any, path: str, columns: Sequence[str], chosen: Columns = None) -> Any:
+    named = call_columns(table.columns, chosen)
     missing = [name for name in columns if name not in named]
     if missing:
         raise FileError(f"{path}: the column {missing[0]!r} is missing (its columns: {', '.join(table.columns)}).")

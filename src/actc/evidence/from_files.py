@@ -10,6 +10,7 @@ import numpy as np
 from actc.data.database import parse_memory
 from actc.data.deliver import deliver
 from actc.data.files import copy_options, read_scored, refuse_tabs
+from actc.data.frames import Columns
 from actc.data.layout import find_layout
 from actc.data.triples import FloatArray, ScoredTriples, Triples
 from actc.errors import ChoiceError, FileError, OptionError, TableError, needing
@@ -35,6 +36,7 @@ def add_evidence(
     holdout: str | Path | None = None,
     scores: Sequence[str | Path] = (),
     base: Base = "",
+    columns: Columns = None,
     memory: str = "2GB",
     engine: str = "duckdb",
     master: str | None = None,
@@ -60,6 +62,8 @@ def add_evidence(
         Further models' scores: head, relation, tail, score of every candidate.
     base : str, or two of them
         What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
+    columns : str or dict, optional
+        The names of the candidates' columns: ``head=subj,relation=verb,tail=obj,score=weight``.
     memory : str
         What the engine may use, such as ``2GB``; the codes of graph and candidates come on top.
     engine : str
@@ -77,7 +81,7 @@ def add_evidence(
     out = Path(out)
     by = open_engine(engine, memory, master, out)
     with deliver(out, overwrite=True) as place:
-        known, proposals, facts = _read(graph, candidates, holdout, scores, base)
+        known, proposals, facts = _read(graph, candidates, holdout, scores, base, columns)
         scorer, notes = _learn(known, proposals, facts, by, progress)
         write_scored_evidence(scorer, proposals, place, by, progress)
     unknown = "how many of them are true is unknown before any answer"
@@ -86,16 +90,22 @@ def add_evidence(
 
 
 def _read(
-    graph: str | Path, candidates: str | Path, holdout: str | Path | None, scores: Sequence[str | Path], base: Base
+    graph: str | Path,
+    candidates: str | Path,
+    holdout: str | Path | None,
+    scores: Sequence[str | Path],
+    base: Base,
+    columns: Columns,
 ) -> tuple[Graph, ScoredTriples, ScoredTriples | None]:
     """Read known facts, candidates and holdout facts; parameters as those of :func:`add_evidence`."""
     known = without_literals(read_graph(graph, base=base))
     path, models = Path(candidates), [Path(one) for one in scores]
-    has_scores = "score" in find_layout(path).columns
-    scored = [(one, read_scored(one)[0]) for one in ([path, *models] if has_scores else models)]
+    has_scores = "score" in find_layout(path, columns=columns).columns
+    scored = [(path, read_scored(path, columns)[0])] if has_scores else []
+    scored += [(one, read_scored(one)[0]) for one in models]
     if not scored:
         raise FileError(f"{path}: there is no column score; add a model's, or give --scores.")
-    given = scored[0][1] if has_scores else read_graph(path)
+    given = scored[0][1] if has_scores else read_graph(path, columns=columns)
     if set(known.entity_names).isdisjoint(given.entity_names):
         raise FileError(f"{candidates}: it has no entity in common with {graph}; is it about another graph?")
     facts = None if holdout is None else _read_holdout(Path(holdout), base, scored[0])

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from actc.data.deliver import write_beside
-from actc.data.frames import TRIPLE, read_frame
+from actc.data.files import write_triples
+from actc.data.frames import TRIPLE, Columns, read_frame
 from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import Triples
 from actc.errors import ActcError, FileError, OptionError, TableError
 from actc.graph.client import is_store, refuse_store_options
-from actc.graph.graph import Graph, is_missing, read_provenance, read_table, write_table
+from actc.graph.graph import Graph, is_missing, read_provenance, read_table
 from actc.graph.rdf import read_ntriples, reader, write_ntriples, write_statements, writer
 from actc.graph.read_sparql import fetch_graph
 from actc.graph.terms import Base, Bases, as_bases, write_lines
@@ -57,7 +58,7 @@ def as_graph(given: Any) -> Graph:
     return Graph.from_columns(*names.T)
 
 
-def read_graph(path: str | Path, base: Base = "") -> Graph:
+def read_graph(path: str | Path, base: Base = "", columns: Columns = None) -> Graph:
     """Read a graph.
 
     Parameters
@@ -67,6 +68,8 @@ def read_graph(path: str | Path, base: Base = "") -> Graph:
     base : str, or two of them
         What IRIs begin with in RDF but names do not: ``http://www.wikidata.org/entity/``. It is taken off. A second one
         is that of relations: ``http://www.wikidata.org/prop/direct/``.
+    columns : str or dict, optional
+        The names of a table's columns: ``head=subj,relation=verb,tail=obj``.
     """
     bases = as_bases(base)
     path = Path(path)
@@ -79,7 +82,7 @@ def read_graph(path: str | Path, base: Base = "") -> Graph:
     format = find_format(path)
     if not path.is_file():
         raise FileError(f"{path} is no ordinary file; write what it gives into one first.")
-    graph = format.read(path, bases)
+    graph = format.read(path, bases) if columns is None else read_table(path, bases, columns)
     if not len(graph):
         raise FileError(f"{path}: there is no triple in the file. {' '.join(graph.notes)}".rstrip())
     return graph
@@ -114,10 +117,10 @@ def write_graph(path: str | Path, graph: Graph, base: Base = "", extras: Extras 
             named.unlink(missing_ok=True)
 
 
-def read_extras(path: str | Path, graph: Graph) -> dict[str, Any]:
+def read_extras(path: str | Path, graph: Graph, columns: Columns = None) -> dict[str, Any]:
     """Read the columns beside a graph's triples that say where a fact comes from, as far as they are there."""
     path = Path(path)
-    return read_provenance(path, graph) if find_format(path).read is read_table else {}
+    return read_provenance(path, graph, columns) if find_format(path).read is read_table else {}
 
 
 def find_format(path: Path) -> GraphFormat:
@@ -135,12 +138,12 @@ def find_ending(path: Path) -> str:
     return max(fitting, key=len)
 
 
-def as_table(path: Path, base: Base, folder: Path) -> Path:
+def as_table(path: Path, base: Base, folder: Path, columns: Columns = None) -> Path:
     """Return a plain table with a graph's triples: its own file, or one that is written into a folder."""
-    if find_format(path).read is read_table:
+    if columns is None and find_format(path).read is read_table:
         return path
     table = folder / "graph-names.parquet"
-    write_graph(table, read_graph(path, base))
+    write_graph(table, read_graph(path, base, columns))
     return table
 
 
@@ -184,7 +187,13 @@ def _refuse_quickstatements(path: Path, base: Bases) -> Graph:
 
 
 def _table(summary: str, *suffixes: str) -> GraphFormat:
-    return GraphFormat(summary, suffixes, read_table, write_table, carries=True)
+    return GraphFormat(
+        summary,
+        suffixes,
+        read_table,
+        lambda path, graph, base, extras: write_triples(path, {**graph.columns(), **extras}),
+        carries=True,
+    )
 
 
 FORMATS = {
@@ -218,6 +227,7 @@ def convert_graph(
     base: Base = "",
     graphs: Sequence[str] = (),
     key_from: str | None = None,
+    columns: Columns = None,
     progress: Progress = ignore_progress,
 ) -> Graph:
     """Write a graph in another format, as ``actc convert`` does.
@@ -234,6 +244,8 @@ def convert_graph(
         Of a store: IRIs of named graphs; without any the default graph.
     key_from : str, optional
         Of a store: the environment variable that holds a bearer token, or user:password.
+    columns : str or dict, optional
+        Of a table: the names of its columns.
     progress : callable
         Called with triples read from a store, triples in all.
 
@@ -254,8 +266,8 @@ def convert_graph(
             fetched.unlink(missing_ok=True)
         return replace(found, notes=(*notes, *found.notes))
     refuse_store_options(graph, graphs, key_from)
-    found = read_graph(graph, base)
-    extras = read_extras(graph, found)
+    found = read_graph(graph, base, columns)
+    extras = read_extras(graph, found, columns)
     write_graph(out, found, base, extras if format.carries else None)
     if format.carries or not extras:
         return found

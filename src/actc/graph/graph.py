@@ -6,16 +6,16 @@ Tables are TSV, CSV, Parquet or JSON lines with the columns head, relation, tail
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from actc.data.files import write_triples
-from actc.data.frames import TRIPLE
+from actc.data.files import read_texts
+from actc.data.frames import TRIPLE, Columns
 from actc.data.layout import Layout, find_layout, open_reader, require
 from actc.data.triples import FloatArray, Triples, Vocabulary, encode_columns
 from actc.errors import FileError
@@ -115,30 +115,21 @@ NUMBERS = ("score", "probability", "threshold")
 COLUMNS = (*NUMBERS, "method", "date", "by", "reasons")
 
 
-def read_provenance(path: Path, graph: Graph) -> dict[str, Any]:
+def read_provenance(path: Path, graph: Graph, columns: Columns = None) -> dict[str, Any]:
     """Read the columns beside a table's triples that say where a fact comes from, aligned with the graph that it is.
 
     A table without a header has none.
     """
-    layout = find_layout(path).with_columns(COLUMNS)
+    layout = find_layout(path, columns=columns).with_columns(COLUMNS)
     names = [name for name in COLUMNS if name in layout.columns] if layout.has_header else []
     if not names:
         return {}
-    wanted = _triple(layout) | {name: f"CAST({layout.column(name)} AS VARCHAR)" for name in names}
-    columns = ", ".join(f'{sql} AS "{name}"' for name, sql in wanted.items())
-    with open_reader(layout.path) as connection:
-        table = connection.execute(f"SELECT {columns} FROM {layout.source}").fetchnumpy()
-    cells = {name: _filled(column) for name, column in table.items()}
+    wanted = {name: layout.columns[name] for name in (*TRIPLE, *names)}
+    cells = read_texts(replace(layout, columns=wanted), TRIPLE)
     # In its own order, repeats and all: of equal rows the first is taken.
     rows = encode_columns(cells["head"], cells["relation"], cells["tail"]).rows_of(graph)
     values = {name: _numbers(layout, name, cells[name]) if name in NUMBERS else cells[name] for name in names}
     return {name: column[rows] for name, column in values.items()}
-
-
-def _filled(column: Any) -> Any:
-    cells = np.ma.getdata(column).astype(object)
-    cells[np.ma.getmaskarray(column)] = None
-    return cells
 
 
 def _numbers(layout: Layout, name: str, cells: Any) -> FloatArray:
@@ -156,20 +147,10 @@ def is_missing(value: Any) -> bool:
     return value is None or str(value).strip() == "" or value != value
 
 
-def read_table(path: Path, base: object) -> Graph:
+def read_table(path: Path, base: object, columns: Columns = None) -> Graph:
     """Read a table; columns beside the triple are left to :func:`read_provenance`."""
-    layout = find_layout(path)
+    layout = find_layout(path, columns=columns)
     require(layout, TRIPLE)
-    columns = ", ".join(f"{sql} AS {name}" for name, sql in _triple(layout).items())
     with open_reader(path) as connection:
-        connection.execute(f"CREATE TEMP TABLE named AS SELECT {columns} FROM {layout.source}")
+        connection.execute(f"CREATE TEMP TABLE named AS SELECT {layout.texts(TRIPLE)} FROM {layout.source}")
         return encode(connection, layout.where)
-
-
-def _triple(layout: Layout) -> dict[str, str]:
-    return {name: f"CAST({layout.column(name)} AS VARCHAR)" for name in TRIPLE}
-
-
-def write_table(path: Path, graph: Graph, base: object, extras: Mapping[str, Any]) -> None:
-    """Write the triples, and the columns beside them."""
-    write_triples(path, {**graph.columns(), **extras})

@@ -15,7 +15,7 @@ import numpy as np
 from actc.data.answers import Annotations, Answers
 from actc.data.calibration import Sources
 from actc.data.deliver import check_writable, write_beside
-from actc.data.files import write_triples
+from actc.data.files import read_scored, write_triples
 from actc.data.options import documented, options_of
 from actc.data.text_files import in_json, write_json, write_text
 from actc.data.triples import ScoredTriples, encode_columns
@@ -87,11 +87,13 @@ def write_thresholds(session: Session, case: Case, path: Path, place: Path | Non
     return len(case.thresholds.relation_names)
 
 
-def write_accepted(case: Case, path: Path) -> int:
-    """Write the accepted triples, with their probability and who decided; return how many."""
+def write_accepted(session: Session, case: Case, path: Path) -> int:
+    """Write the accepted triples, with their probability, who decided and further columns; return how many."""
     columns = case.decisions.columns()
-    write_triples(path, columns)
-    return len(columns["by"])
+    pool = read_scored(session.folder / "pool.parquet", further=True)[0]
+    rows = pool.rows_of(case.pool)[case.decisions.accepted]
+    write_triples(path, columns, {name: column[rows] for name, column in pool.further.items()})
+    return len(rows)
 
 
 def write_session_decisions(session: Session, case: Case, path: Path) -> None:
@@ -137,7 +139,7 @@ def export_session(session: str | Path | Session, **files: Any) -> list[tuple[in
             if "thresholds" in paths:
                 counts["thresholds"] = write_thresholds(session, case, beside["thresholds"], paths["thresholds"])
             if "accepted" in paths:
-                counts["accepted"] = write_accepted(case, beside["accepted"])
+                counts["accepted"] = write_accepted(session, case, beside["accepted"])
             if "label_studio" in paths:
                 counts["label_studio"] = write_label_studio(session, case, beside["label_studio"], export.count)
         accepted = words_of(session.settings).accepted_facts

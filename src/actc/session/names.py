@@ -13,29 +13,26 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
-from actc.data.database import database_address, open_database
+from actc.data.database import database_address
 from actc.data.files import read_triples
-from actc.data.frames import TRIPLE
-from actc.data.layout import find_layout, require
-from actc.data.triples import ScoredTriples, encode_columns
+from actc.data.frames import TEXT
+from actc.data.triples import ScoredTriples
 from actc.session.read_names import JSON_FORMATS, NAME_COLUMNS, NAMING, RDF_FORMATS, ending, read_names
 from actc.session.store import Store
 
 REASONS, SOURCE = "reasons", "source"
-"""The kinds of texts; a table with a column called as the second brings texts."""
+"""The kinds of texts."""
 # Made after the triples are in, which is several times quicker. SQLite puts the primary key after the columns named.
 INDEXES = (
     "CREATE INDEX known_head ON known (head)",
     "CREATE INDEX known_tail ON known (tail)",
     "CREATE INDEX known_place ON known (relation, place)",
 )
-MOST_TEXT = 4000
-"""Characters of one text that are stored."""
 COMPARED = 24
 """Known triples of a relation among which the most alike are looked for."""
 MOST_OF_ONE = 200
@@ -246,25 +243,7 @@ def write_reasons(store: Store, reasons: Iterable[Sequence[str]]) -> None:
     write_texts(store, REASONS, rows)
 
 
-def write_sources(store: Store, pool: ScoredTriples, table: Path) -> None:
-    """Write the texts that candidates were taken from, where a table of them has a column of texts."""
-    if texts := dict(read_sources(table, pool)):
-        write_texts(store, SOURCE, sorted(texts.items()))
-
-
-def read_sources(table: Path, pool: ScoredTriples) -> Iterator[tuple[int, str]]:
-    """Read the texts of those candidates that are in the pool, by their rows; nothing where there is no such column."""
-    layout = find_layout(table)
-    require(layout, TRIPLE)
-    if SOURCE not in layout.columns:
-        return
-    with open_database() as connection:
-        text = f"left(trim(CAST({layout.column(SOURCE)} AS VARCHAR)), {MOST_TEXT})"
-        named = f"SELECT {layout.texts(TRIPLE)}, {text} AS text FROM {layout.source} WHERE {text} != ''"
-        together = "string_agg(DISTINCT text, chr(10) ORDER BY text)"  # a triple may have been taken from several texts
-        query = f"SELECT head, relation, tail, left({together}, {MOST_TEXT}) FROM ({named}) GROUP BY ALL"
-        result = connection.execute(query)
-        while part := result.fetchmany(50_000):
-            heads, relations, tails, texts = zip(*part, strict=True)
-            rows = pool.rows_of(encode_columns(heads, relations, tails)).tolist()
-            yield from ((row, text) for row, text in zip(rows, texts, strict=True) if row >= 0)
+def write_sources(store: Store, pool: ScoredTriples) -> None:
+    """Write the texts that candidates were taken from, where there are any."""
+    if TEXT in pool.further:
+        write_texts(store, SOURCE, ((row, text) for row, text in enumerate(pool.further[TEXT].tolist()) if text))

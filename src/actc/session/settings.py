@@ -11,12 +11,13 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from actc.data.options import option
+from actc.data.options import COLUMNS, option
 from actc.errors import ActcError, FileError, OptionError, check_choice
 
 if TYPE_CHECKING:  # a help text shall not wait for numpy
     from actc.data.answers import Annotations
     from actc.data.constraints import Constraints
+    from actc.data.frames import Columns
     from actc.data.triples import Triples
     from actc.decide.audit import StoppingRule
     from actc.decide.guarantee import TargetPrecision
@@ -55,8 +56,8 @@ class Settings:
 
     method: str = option("pooled", "See: actc methods.")
     budget: int = option(100, "How many triples to judge.")
-    precision: float | None = option(None, "Guarantee this precision, with --confidence: random draws test the list.")
-    confidence: float = option(0.9, "The confidence of the guaranteed precision.")
+    precision: float | None = option(None, "Guarantee this precision, with 90% confidence: random draws test the list.")
+    confidence: float = 0.9
     overlap: float = option(0.0, "The share of triples that two people judge.")
     title: str = option("", "What the pages call the session. [default: the file's name]")
     guidelines: str = option("", "What annotators should know, shown first: Markdown.")
@@ -155,6 +156,7 @@ class SessionInputs:
     constraints: str | Path | Constraints | None = option(
         None, "What may not be true together: a file of actc constraints, or learnt."
     )
+    columns: Columns = option(None, COLUMNS)
     evidence: Sequence[Sequence[str]] | None = None
     facts: Triples | None = None
     answers: Annotations | None = None
@@ -231,14 +233,14 @@ class ExportFiles:
 
 @dataclass(frozen=True)
 class AuditConfig:
-    """What an audit draws from, how much is judged, and when it ends."""
+    """What an audit draws from, how much is judged, and when it ends; how sure bounds are, where draws start from."""
 
     among: str | Path | None = option(None, "Of a session: draw from this accepted.tsv, such as a guaranteed one.")
     count: int | None = option(None, "How many answers to ask for. [default: 100; of a session, what it takes]")
-    seed: int = option(0, "Where draws start from.")
     within: float = option(0.05, "Know the share of true triples to plus or minus this.")
     target: float | None = option(None, "Certify this share of true triples instead, such as 0.9.")
-    level: float = option(0.9, "How sure the bounds should be.")
+    level: float = 0.9
+    seed: int = 0
 
     def __post_init__(self) -> None:
         if self.count is not None and self.count < 1:

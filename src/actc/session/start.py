@@ -7,7 +7,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ def start_session(folder: str | Path, scores: str | Path, **options: Any) -> Ses
         Any of the options below, those of the command; ``guidelines`` is the text itself, and ``constraints`` may be
         :class:`actc.data.constraints.Constraints`.
     """
-    settings = {one.name: options.pop(one.name) for one in options_of(Settings) if one.name in options}
+    settings = {one.name: options.pop(one.name) for one in fields(Settings) if one.name in options}
     return create_session(folder, scores, Settings(**settings), SessionInputs(**options))
 
 
@@ -67,14 +67,13 @@ def create_session(
         raise FileError(f"{folder} cannot be made: there is no folder {folder.absolute().parent}.")
     with write_folder(folder) as made:
         made.chmod(0o700)  # people's names and answers; the owner may open it to others
-        pool = read_sample(scores, seed=settings.seed)
+        pool = read_sample(scores, seed=settings.seed, columns=inputs.columns, further=True)
         write_scored(made / "pool.parquet", pool)
         warn_of_scores(method, pool)
         title = settings.title or Path(scores).name.partition(".")[0]
         session = write_core(made, replace(settings, title=title, triples=len(pool)))
         _write_inputs(session, pool, inputs)
-        if Path(scores).is_file():
-            write_sources(session.store, pool, Path(scores))
+        write_sources(session.store, pool)
         if inputs.people is not None:
             _take_people(session, inputs.people)
         if inputs.answers is not None:

@@ -7,7 +7,7 @@ import { change, home, project, refresh } from "./state.js";
 import { bytes, recall, sendFiles, takeDrops } from "./upload.js";
 
 const ROLES = { graph: "a graph", scores: "scored candidates", candidates: "candidates", names: "names", unused: "not used" };
-const PARTS = { head: "Head", relation: "Relation", tail: "Tail", score: "Score, if any", source: "Text, if any" };
+const PARTS = { head: "Head", relation: "Relation", tail: "Tail", score: "Score, if any", text: "Text, if any" };
 let looked = null; // the files that the preview is of
 let asked = [];    // files whose role another one has
 

@@ -20,19 +20,19 @@ from typing import Any
 import numpy as np
 
 from actc.complete.given import OWN_SCORES, read_given
-from actc.data.database import open_database, quote
+from actc.data.database import open_database
 from actc.data.deliver import write_beside
-from actc.data.files import read_scored
-from actc.data.frames import TRIPLE
-from actc.data.layout import Layout, find_layout, first_line, is_table
+from actc.data.files import read_scored, write_named
+from actc.data.frames import TEXT, TRIPLE
+from actc.data.layout import Layout, find_layout, first_lines, is_table
 from actc.data.text_files import load_json, write_json
-from actc.data.triples import FloatArray, Triples, encode_columns
+from actc.data.triples import FloatArray, ScoredTriples, Triples, encode_columns
 from actc.errors import ActcError, OptionError, describe_failure
 from actc.graph.formats import find_format, read_graph
 from actc.graph.graph import Graph
 from actc.session.cards import make_card
 from actc.session.lease_queue import Task
-from actc.session.names import SOURCE, Names, insert_names, write_sources
+from actc.session.names import Names, insert_names, write_sources
 from actc.session.read_names import NAME_ALIASES, NAME_COLUMNS
 from actc.session.start import add_session_names
 from actc.session.store import FILE, Store
@@ -61,14 +61,14 @@ def guess_role(path: Path) -> str:
             return "names"
     except ActcError:
         return "graph"
-    if by_name and SOURCE in layout.columns:  # from text, with a confidence or without
+    if by_name and TEXT in layout.columns:  # from text, with a confidence or without
         return "candidates"
     return "scores" if {*TRIPLE, "score"} <= set(layout.columns) else "graph"
 
 
 def _has_names(path: Path) -> bool:
     """Return True if the first line names the columns of a table of names."""
-    columns = {word.strip().strip('"').lower() for word in re.split("[,;\t]", first_line(path))}
+    columns = {word.strip().strip('"').lower() for word in re.split("[,;\t]", first_lines(path)[0])}
     return {"id", "name"} <= {NAME_ALIASES.get(word, word) for word in columns}
 
 
@@ -158,7 +158,7 @@ def _describe_graph(path: Path) -> tuple[dict[str, Any], Triples]:
 
 
 def _describe_scores(path: Path) -> tuple[dict[str, Any], Triples]:
-    triples, labels = read_scored(path)
+    triples, labels = read_scored(path, further=True)
     notes = ["There is a column of labels; people are asked all the same."] if labels is not None else []
     notes += _describe_columns(find_layout(path))
     return _describe_candidates("Scored candidates", triples, triples.scores, notes), triples
@@ -169,7 +169,7 @@ def _describe_given(path: Path) -> tuple[dict[str, Any], Triples]:
     layout = find_layout(path) if is_table(path) else None
     notes = [] if layout is None else _describe_columns(layout, layout.others)
     scores = next((triples.further[name] for name in OWN_SCORES if name in triples.further), np.zeros(0))
-    text = "Triples from text" if SOURCE in triples.further else "Candidates"
+    text = "Triples from text" if TEXT in triples.further else "Candidates"
     return _describe_candidates(text, triples, scores, notes), triples
 
 
@@ -207,8 +207,8 @@ def _look_at_names(project: Project, source: Path, triples: Triples, files: list
         named = {"named": names.count_named(ids), "of": len(ids), "files": len(files)}
         some = range(min(LOOKED_AT, len(triples)))
         row = next((row for row in some if not triples.triple(row)[2].startswith('"')), 0)  # no literal, if any
-        if is_table(source):
-            write_sources(store, triples.take([row]).with_scores(np.zeros(1)), source)
+        if isinstance(triples, ScoredTriples):
+            write_sources(store, triples.take([row]))
         card = make_card(names, Task(0, *triples.triple(row), 0.0, ""))
         sentences = _describe_sentences(names, triples)
     return {"names": named if files else None, "card": card, "sentences": sentences}
@@ -285,18 +285,9 @@ def pick_columns(project: Project, file: str, picked: dict[str, int], header: bo
 
 def _write_picked(project: Project, file: str, chosen: str) -> dict[str, Any]:
     picked, header = json.loads(chosen)
-    layout = find_layout(project.path_of(file))
-    if layout.delimiter is not None:
-        layout = replace(layout, has_header=header)
-    if max(picked.values()) >= len(layout.names):
-        raise OptionError(f"{file} has {len(layout.names)} columns.")
-    own = {what: layout.own_column(layout.names[at]) for what, at in picked.items()}
-    if "score" in own:
-        own["score"] = f"TRY_CAST({own['score']} AS DOUBLE)"
-    texts = ", ".join(f"{column} AS {what}" for what, column in own.items())
+    places = {what: str(at + 1) for what, at in picked.items()}
     name = f"{file.partition('.')[0]}-columns.parquet"
-    with open_database() as connection, write_beside(project.files / name) as unfinished:
-        connection.execute(f"COPY (SELECT {texts} FROM {layout.source}) TO {quote(str(unfinished))} (FORMAT parquet)")
+    write_named(find_layout(project.path_of(file), columns=places, has_header=header), project.files / name)
     return {"file": name}
 
 

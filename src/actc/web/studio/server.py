@@ -19,7 +19,7 @@ from pydantic import Field
 
 from actc import __version__
 from actc.data.pages import render
-from actc.data.text_files import bytes_told
+from actc.data.text_files import read_amount
 from actc.errors import OptionError
 from actc.session.audit import open_audit
 from actc.session.processes import make_file
@@ -44,7 +44,7 @@ from actc.web.studio.recognise import SENTENCES, add_names, guess_role, look_at,
 from actc.web.studio.runs import RunQueue, StudioRun, add_run, list_runs
 from actc.web.studio.studio import AUDIT, PREFIX, OpenProject, OpenStudio, Studio, studio_of
 
-MOST_UPLOAD = bytes_told("ACTC_STUDIO_UPLOAD", "8GB") or 4 * 1024**3
+MOST_UPLOAD = read_amount("ACTC_STUDIO_UPLOAD", "8GB") or 4 * 1024**3
 """Bytes of one file."""
 ONE = ("graph", "scores", "candidates")
 """Roles that one file of a project has."""
@@ -187,7 +187,7 @@ def choose_columns(
 ) -> dict[str, Any]:
     """Choose which columns of a table are head, relation and tail, and perhaps a score and a text."""
     project.path_of(file)
-    if not {"head", "relation", "tail"} <= set(picked) <= {"head", "relation", "tail", "score", "source"}:
+    if not {"head", "relation", "tail"} <= set(picked) <= {"head", "relation", "tail", "score", "text"}:
         raise OptionError("Choose a column each for head, relation and tail.")
     return {"roles": pick_columns(project, file, picked, header).roles}
 
