@@ -17,10 +17,8 @@ import pytest
 from click.testing import CliRunner
 
 from actc import __version__
-from actc.cli.core_commands import parse_budgets, split_methods
 from actc.cli.main import commands, main
 from actc.data.files import write_triples
-from actc.errors import OptionError
 from tests.conftest import make_pool
 
 ROOT = Path(__file__).parent.parent.parent
@@ -184,10 +182,6 @@ def test_every_command_has_help_with_an_example_and_can_be_quiet(name):
     assert actc(name, "--help").stdout.count("--quiet") == 1
 
 
-def test_methods_are_split_between_not_within():
-    assert split_methods("a,b:n=5,soft=true,c") == ["a", "b:n=5,soft=true", "c"]
-
-
 def test_names_reach_the_terminal_without_markup_and_control_characters(tmp_path):
     names = {"head": ["a", "b"], "relation": ["[/foo]", "[bold]\x1b]52;c;aGk=\x07r"], "tail": ["x", "y"]}
     write_triples(tmp_path / "scores.tsv", {**names, "score": [0.9, 0.2]})
@@ -208,13 +202,6 @@ def test_the_help_of_a_run_shows_a_dozen_options_before_the_others():
     assert first.count("\n  --") <= 14
     assert "--precision" in first
     assert more.count("\n  --") >= 10
-
-
-def test_budgets_are_whole_numbers():
-    assert parse_budgets(("1,2", "5")) == [1, 2, 5]
-    assert parse_budgets(()) == []
-    with pytest.raises(OptionError):
-        parse_budgets(("-1",))
 
 
 def test_the_version_comes_with_every_extra_and_what_is_installed_of_it():

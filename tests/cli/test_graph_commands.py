@@ -29,17 +29,6 @@ def test_a_model_proposes_candidates(folder, tmp_path):
     assert len(read_scored(tmp_path / "c.parquet")[0]) > 10
 
 
-def test_convert_there_and_back(folder, tmp_path):
-    base = ("--base", "http://example.org/")
-    assert (
-        "54 triples, 38 entities" in actc("convert", "graph.tsv", "--out", tmp_path / "g.nt", *base, cwd=folder).stdout
-    )
-    assert actc("convert", tmp_path / "g.nt", "--out", tmp_path / "g.tsv", *base).returncode == 0
-    assert sorted((tmp_path / "g.tsv").read_text().splitlines()) == sorted(
-        (folder / "graph.tsv").read_text().splitlines()
-    )
-
-
 def test_convert_carries_where_a_fact_comes_from(tmp_path):
     header = "head\trelation\ttail\tscore\tprobability\tthreshold\tmethod\tdate\tby\n"
     rows = [

@@ -80,13 +80,3 @@ def test_a_command_that_is_told_to_end_leaves_nothing_behind(home, name):
     ended = shell(home, "actc calibrate scores.tsv --labels labels.tsv --method told:method --out th.json")
     assert (ended.returncode, ended.stderr.strip()) == (SIGNALS[name], "")
     assert {one.name for one in home.iterdir()} - {"__pycache__"} == {"scores.tsv", "labels.tsv", "told.py"}
-
-
-def test_signals_are_as_they_were_after_a_command(monkeypatch):
-    from actc.cli.main import main
-
-    before = [signal.getsignal(getattr(signal, name)) for name in SIGNALS]
-    monkeypatch.setattr(sys, "argv", ["actc", "methods"])
-    with pytest.raises(SystemExit):
-        main()
-    assert [signal.getsignal(getattr(signal, name)) for name in SIGNALS] == before

@@ -20,7 +20,6 @@ from actc.data.triples import Thresholds
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, FileError, OptionError
 from actc.graph.formats import read_graph
-from actc.session.read_names import read_names
 from tests.conftest import later
 
 ROWS = [("a", "r", "x", 0.25, 1), ("b", "s", "y", -3.5, 0), ("c", "r", "z", 1e-17, 1)]
@@ -45,13 +44,6 @@ def test_text_files_are_read_by_name_or_order(tmp_path, name, header):
     assert [triples.triple(row) for row in range(3)] == [row[:3] for row in ROWS]
     assert triples.scores.tolist() == [0.25, -3.5, 1e-17]
     assert labels.tolist() == [True, False, True]
-
-
-def test_columns_may_stand_in_any_order_and_under_other_names(tmp_path):
-    content = "score\tobject\tnote\tpredicate\tsubject\n0.5\tx\t?\tr\ta\n"
-    triples, labels = read_scored(put(tmp_path / "x.tsv", content))
-    assert triples.triple(0) == ("a", "r", "x")
-    assert labels is None
 
 
 @pytest.mark.parametrize("name", ["probability", "confidence", "Probability"])
@@ -87,17 +79,6 @@ def test_a_column_confidence_is_the_score_unless_there_is_a_score(tmp_path):
         "is a",
         "confidence",
     )
-
-
-def test_a_spreadsheet_may_separate_cells_by_semicolons(tmp_path):
-    content = 'subject;predicate;object;confidence\n"a;b";r, s;x;0.5\nc;r;y;2\n'
-    triples, _ = read_scored(put(tmp_path / "x.csv", content))
-    assert [triples.triple(row) for row in range(2)] == [("a;b", "r, s", "x"), ("c", "r", "y")]
-    assert read_scored(put(tmp_path / "y.csv", "a;b,r,x,1\n"))[0].triple(0) == ("a;b", "r", "x")
-    with pytest.raises(FileError, match="line 2.*'0,5'"):
-        read_scored(put(tmp_path / "z.csv", "head;relation;tail;score\na;r;x;0,5\n"))
-    put(tmp_path / "names.csv", "id;name\nq1;One, the first\n")
-    assert [row[:2] for row in read_names(tmp_path / "names.csv")] == [("q1", "One, the first")]
 
 
 def test_a_column_that_is_missing_is_named_with_those_that_are_not_known(tmp_path):
@@ -214,11 +195,6 @@ def test_lines_are_counted_past_blank_ones(tmp_path):
     path = put(tmp_path / "x.tsv", "a\tr\tx\t0.5\n\n\nb\tr\tx\tbad\n")
     with pytest.raises(FileError, match="line 4: 'bad'"):
         read_scored(path)
-
-
-def test_a_folder_is_no_file(tmp_path):
-    with pytest.raises(FileError):
-        read_scored(tmp_path)
 
 
 def test_annotations_are_found_in_the_pool(tmp_path, pool):

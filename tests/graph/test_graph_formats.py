@@ -29,21 +29,8 @@ from actc.graph.terms import (
 )
 from actc.session.read_names import read_names
 
-FILES = [
-    "g.tsv",
-    "g.tsv.gz",
-    "g.csv",
-    "g.parquet",
-    "g.nt",
-    "g.nt.gz",
-    "g.ttl",
-    "g.statements.ttl",
-    "g.nq",
-    "g.nq.gz",
-    "g.trig",
-    "g.jsonld",
-    "g.jsonl",
-]
+ENDINGS = ("tsv", "tsv.gz", "csv", "parquet", "nt", "nt.gz", "ttl", "statements.ttl", "nq", "nq.gz", "trig", "jsonld")
+FILES = [f"g.{ending}" for ending in (*ENDINGS, "jsonl")]
 BASE = "http://example.org/"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 PROVENANCE = {

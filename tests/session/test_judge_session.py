@@ -219,8 +219,9 @@ def test_judges_turn_decisions_round_and_the_report_says_what_they_bought(sessio
     assert (decided.accepted == TRUTH).mean() > (plain == TRUTH).mean()
     assert (case.without_judges().decisions.accepted == plain).all()
     assert (plain[decided.by == "judges"] != decided.accepted[decided.by == "judges"]).all()
-    write_accepted(case, tmp_path / "accepted.tsv")
-    by = [line.split("\t")[-1] for line in (tmp_path / "accepted.tsv").read_text().splitlines()[1:]]
+    write_accepted(session, case, tmp_path / "accepted.tsv")
+    header, *rows = [line.split("\t") for line in (tmp_path / "accepted.tsv").read_text().splitlines()]
+    by = [row[header.index("by")] for row in rows]
     assert set(by) == {"person", "judges", "method"}
     found = compare_judges(case)
     with_judges, without = found["with"]["accuracy"], found["without"]["accuracy"]

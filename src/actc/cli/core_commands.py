@@ -17,7 +17,6 @@ from actc.cli.parts import (
     command,
     constraint_options,
     engine_option,
-    guarantee_options,
     is_overwriting,
     method_option,
     progress_bar,
@@ -70,7 +69,10 @@ def methods_command(name: str | None) -> None:
     show_default=True,
     help="How the labelled were picked: as their columns tell (unknown), or all by a random draw (random).",
 )
-@guarantee_options
+@click.option(
+    "--precision", type=float, help="Guarantee this precision, with --confidence: random draws test the list."
+)
+@click.option("--confidence", default=0.9, show_default=True, help="The confidence of the guaranteed precision.")
 @constraint_options
 @columns_option
 @click.option("--out", type=PATH, default=Path("thresholds.json"), show_default=True)
@@ -130,12 +132,7 @@ def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, engi
     writes=True,
 )
 @click.argument("folders", nargs=-1, required=True, type=PATH)
-@click.option(
-    "--method",
-    "methods",
-    multiple=True,
-    help="A method, with options if wanted; repeatable. [default: all]",
-)
+@click.option("--method", "methods", multiple=True, help="A method, with its options; repeatable. [default: all]")
 @click.option(
     "--budget", "budgets", multiple=True, help="Annotations, such as 1,2,5; repeatable. [default: the paper's]"
 )
@@ -183,12 +180,7 @@ def bench_command(
 @click.option("--only", "items", multiple=True, help="A table or figure, such as table-avg; repeatable. [default: all]")
 @click.option("--out", type=PATH, default=Path("actc-paper"), show_default=True)
 @click.option("--from", "rows", type=PATH, help="Draw everything from these rows; run nothing.")
-@click.option(
-    "--method",
-    "methods",
-    multiple=True,
-    help="A further method to set beside the paper's; repeatable.",
-)
+@click.option("--method", "methods", multiple=True, help="A further method beside the paper's; repeatable.")
 @click.option("--repeats", default=100, show_default=True, help="How often to draw anew.")
 def paper_command(items: tuple[str, ...], out: Path, methods: tuple[str, ...], **options: Any) -> None:
     """Make every table and figure of the paper, measured, beside the published numbers.

@@ -144,16 +144,7 @@ JOBS = {
     "Find thresholds, decide": ("calibrate", "decide"),
     "Let people judge": ("start", "annotate", "judge", "export", "import"),
     "Know how good it is": ("report", "audit"),
-    "From a graph to a better graph": (
-        "candidates",
-        "evidence",
-        "constraints",
-        "complete",
-        "check",
-        "convert",
-        "publish",
-        "withdraw",
-    ),
+    "From a graph": ("candidates", "evidence", "constraints", "complete", "check", "convert", "publish", "withdraw"),
     "Compare methods": ("bench", "paper"),
 }
 

@@ -195,17 +195,6 @@ engine_option = click.option(
 )
 
 
-def guarantee_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --precision and --confidence to a command."""
-    confidence = click.option(
-        "--confidence", default=0.9, show_default=True, help="The confidence of the guaranteed precision."
-    )
-    precision = click.option(
-        "--precision", type=float, help="Guarantee this precision, with --confidence: random draws test the list."
-    )
-    return precision(confidence(command))
-
-
 def constraint_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --constraints and --graph to a command."""
     graph = click.option("--graph", type=PATH, help="The facts that candidates may contradict.")
