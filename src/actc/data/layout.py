@@ -191,16 +191,12 @@ def find_layout(
     places = tuple(str(place) for place in range(1, len(cells) + 1))
     if has_header is None:
         by_name = bool(chosen) and not set(chosen.values()) <= set(places)
-        has_header = by_name or _is_header([cell.lower() for cell in cells])
+        beside = [pair for row in rows for pair in zip(cells, row, strict=False)][len(TRIPLE) :]
+        unlike = any(is_number(cell) and not is_number(name) for name, cell in beside)
+        has_header = by_name or unlike or _is_header([cell.lower() for cell in cells])
     layout = Layout((path,), delimiter, has_header, cells if has_header else places, encoding=find_encoding(path))
     if has_header or chosen:
         return _name_columns(layout, chosen)
-    beside = [pair for row in rows for pair in zip(cells, row, strict=False)][len(TRIPLE) :]
-    if any(is_number(cell) and not is_number(name) for name, cell in beside):
-        raise FileError(
-            f"{path}, line 1: it seems to name the columns ({', '.join(cells)}), but none is known. Name yours: "
-            f"--columns head={cells[0]},relation={cells[1]},tail={cells[2]}."
-        )
     return replace(layout, columns=dict(zip(order, places, strict=False)))
 
 
@@ -277,7 +273,8 @@ def require(layout: Layout, names: Sequence[str]) -> None:
     if layout.has_header:
         known = ", ".join(layout.columns) or "none of the known ones"
         others = f"; not known: {', '.join(layout.others[:5])}" if layout.others else ""
-        remedy = f" Name yours: --columns {missing[0]}={layout.others[0]}." if layout.others else ""
+        named = ",".join(map("=".join, zip(missing, layout.others, strict=False)))
+        remedy = f" Name yours: --columns {named}." if named else ""
         raise FileError(
             f"{layout.path}, line 1: the column {missing[0]!r} is missing (found: {known}{others}).{remedy}"
         )

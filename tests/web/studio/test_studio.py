@@ -303,7 +303,7 @@ def test_columns_that_are_not_recognised_are_picked(shared_client, file, text):
     picked = {"head": 1, "relation": 2, "tail": 3, "score": 4}
     assert shared_client.post(f"{place}/columns", json={"picked": {"head": 1}, "header": True}).status_code == 400
     wrong = {"picked": picked | {"score": 9}, "header": True}
-    assert "5 columns" in shared_client.post(f"{place}/columns", json=wrong).json()["detail"]
+    assert "no column '10'" in shared_client.post(f"{place}/columns", json=wrong).json()["detail"]
     roles = shared_client.post(f"{place}/columns", json={"picked": picked, "header": True}).json()["roles"]
     assert roles == {file: "unused", "facts-columns.parquet": "scores"}
     found = shared_client.get(f"/api/projects/{name}/preview").json()
