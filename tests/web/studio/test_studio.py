@@ -300,11 +300,10 @@ def test_columns_that_are_not_recognised_are_picked(shared_client, file, text):
     shared_client.put(f"{place}?role=graph", content=text, headers=BYTES)
     (table,) = shared_client.get(f"/api/projects/{name}/preview").json()["columns"]
     assert (table["names"] or table["rows"][0])[0] == "no"
-    picked = {"head": 1, "relation": 2, "tail": 3, "score": 4}
-    assert shared_client.post(f"{place}/columns", json={"picked": {"head": 1}, "header": True}).status_code == 400
-    wrong = {"picked": picked | {"score": 9}, "header": True}
-    assert "no column '10'" in shared_client.post(f"{place}/columns", json=wrong).json()["detail"]
-    roles = shared_client.post(f"{place}/columns", json={"picked": picked, "header": True}).json()["roles"]
+    columns = {"head": "2", "relation": "3", "tail": "4", "score": "5"}
+    for wrong in ({"head": "2"}, columns | {"score": "9"}, columns | {"verb": "1"}):
+        assert shared_client.post(f"{place}/columns", json={"columns": wrong, "header": True}).status_code == 400
+    roles = shared_client.post(f"{place}/columns", json={"columns": columns, "header": True}).json()["roles"]
     assert roles == {file: "unused", "facts-columns.parquet": "scores"}
     found = shared_client.get(f"/api/projects/{name}/preview").json()
     assert found["scores"]["rows"][0] == ["Ada", "knows", "Bob"]

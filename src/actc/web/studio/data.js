@@ -91,15 +91,15 @@ function drawPicker({ file, names, rows, surely }) {
   const header = element("input", { type: "checkbox", ...(names || surely ? {} : { checked: "checked" }) });
   const heads = names ?? rows[0];
   const fields = Object.entries(PARTS).map(([part, words], at) => {
-    const select = element("select", { "data-part": part }, ...(at < 3 ? [] : [new Option("none", "")]), ...heads.map((cell, i) => element("option", { value: String(i) }, cell || `column ${i + 1}`)));
-    if (at < 3) select.value = String(Math.min(at, heads.length - 1));
+    const select = element("select", { "data-part": part }, ...(at < 3 ? [] : [new Option("none", "")]), ...heads.map((cell, i) => element("option", { value: String(i + 1) }, cell || `column ${i + 1}`)));
+    if (at < 3) select.value = String(Math.min(at + 1, heads.length));
     return element("label", {}, words, " ", select);
   });
   const state = element("p", { class: "reply", role: "status" });
   const form = element("form", {}, ...fields, ...(names ? [] : [element("label", { class: "check" }, header, " The first row is a heading")]), element("button", { type: "submit" }, "Read it so"));
   form.addEventListener("submit", async () => {
-    const picked = Object.fromEntries([...form.querySelectorAll("select")].filter((one) => one.value !== "").map((one) => [one.dataset.part, Number(one.value)]));
-    const reply = await fetchJson(`${placeOf(file)}/columns`, { picked, header: header.checked });
+    const columns = Object.fromEntries([...form.querySelectorAll("select")].filter((one) => one.value).map((one) => [one.dataset.part, one.value]));
+    const reply = await fetchJson(`${placeOf(file)}/columns`, { columns, header: header.checked });
     state.textContent = reply.status === 200 ? "" : sentenceOf(reply);
     if (reply.status === 200) refresh();
   });

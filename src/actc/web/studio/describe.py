@@ -6,12 +6,10 @@ import re
 import shlex
 from contextlib import closing
 from dataclasses import asdict
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from actc.data.begun import BEGUN
-from actc.data.text_files import load_json
 from actc.decide.audit import answers_for
 from actc.decide.estimate import MISSING_FACTS, WRONG_FACTS, Share
 from actc.errors import ActcError
@@ -21,7 +19,7 @@ from actc.web.studio.commands import decide_commands, go_commands, has_graph
 from actc.web.studio.decisions import decisions_file, name_version
 from actc.web.studio.project import FILE, Project, list_projects
 from actc.web.studio.recognise import has_problem
-from actc.web.studio.runs import LIVING, list_runs
+from actc.web.studio.runs import LIVING, list_runs, read_object
 from actc.web.studio.studio import AUDIT, Studio
 
 TARGETS = (0.7, 0.8, 0.9, 0.95)
@@ -89,6 +87,7 @@ def list_of_projects(studio: Studio) -> list[dict[str, Any]]:
 
 
 def _line(project: Project) -> dict[str, Any]:
+    """Return what the first page shows of a project."""
     answers, accepted, summary, state, goal = None, None, list[str](), state_of(project), project.options.goal
     words = WRONG_FACTS if goal == "check" else MISSING_FACTS
     if project.session is not None:
@@ -96,7 +95,7 @@ def _line(project: Project) -> dict[str, Any]:
             answers, budget = count_labels(session), session.settings.budget
         summary.append(f"{answers:,}{'' if answers > budget else f' of {budget:,}'} cards judged")
     if project.accepted is not None:
-        accepted = _count_lines(project.accepted, project.accepted.stat().st_mtime_ns) - 1
+        accepted = _read_report(project).get("accepted") or 0
         summary.append(f"{accepted:,} fact{'s' * (accepted != 1)} {words.accepted}")
     return {
         "name": project.name,
@@ -108,13 +107,6 @@ def _line(project: Project) -> dict[str, Any]:
         "accepted": accepted,
         "summary": summary,
     }
-
-
-@lru_cache(256)
-def _count_lines(path: Path, changed: int) -> int:
-    """Count the lines of a file as it was when it last changed; pages ask every other second."""
-    with path.open("rb") as lines:
-        return sum(block.count(b"\n") for block in iter(lambda: lines.read(1 << 20), b""))
 
 
 def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
@@ -193,27 +185,23 @@ def _why_failed(run: dict[str, Any]) -> str:
 
 def _read_report(project: Project) -> dict[str, Any]:
     """Return what the report of the last decision has: accepted, answers, precision; empty where there is none."""
-    try:
-        report = load_json(project.result / "report.json")
-        quality = (report.get("quality") or {}).get("precision") or {}
-        answers = report.get("judged", report.get("answers"))
-        if "check" in report:  # candidates and facts were asked about
-            answers += report["check"]["judged"]
-        removed = report.get("check", {}).get("removed")
-        return {
-            "accepted": report.get("accepted", report.get("removed")),
-            "removed": removed,
-            "answers": answers,
-            "precision": report.get("accepted_precision")
-            or report.get("removed_precision")
-            or [quality.get(name) for name in ("low", "middle", "high")],
-            "guarantee": report.get("guarantee"),
-            "needed": report.get("answers_needed") or {},
-            "before": report.get("triples_before", report.get("facts_before")),
-            "after": report.get("triples_after", report.get("facts_after")),
-        }
-    except (OSError, ValueError, AttributeError, KeyError, TypeError):
+    report = read_object(project.result / "report.json")
+    if not report:
         return {}
+    check, precision = report.get("check", {}), report.get("quality", {}).get("precision") or {}
+    return {
+        "accepted": report.get("accepted", report.get("removed")),
+        "removed": check.get("removed"),
+        # Where both are sought, candidates and facts were judged.
+        "answers": report.get("judged", report.get("answers", 0)) + check.get("judged", 0),
+        "precision": report.get("accepted_precision")
+        or report.get("removed_precision")
+        or [precision.get(name) for name in ("low", "middle", "high")],
+        "guarantee": report.get("guarantee"),
+        "needed": report.get("answers_needed") or {},
+        "before": report.get("triples_before", report.get("facts_before")),
+        "after": report.get("triples_after", report.get("facts_after")),
+    }
 
 
 def _describe_result(project: Project, session: Any, line: dict[str, Any], report: dict[str, Any]) -> list[str]:
@@ -222,8 +210,9 @@ def _describe_result(project: Project, session: Any, line: dict[str, Any], repor
         return []
     words, count = line["words"], session["candidates"]
     if not report:
+        notes = read_object(project.result / BEGUN).get("done", {}).get("scores", {}).get("notes", [])
         things = "candidates for missing facts" if project.options.goal in ("complete", "both") else words["things"]
-        return [f"{count:,} {things} were found.", *_read_notes(project)]
+        return [f"{count:,} {things} were found.", *notes]
     lines = [f"{report['accepted']:,} of {count:,} {words['things']} were {words['accepted']}."]
     if report["removed"] is not None:
         lines.append(f"{report['removed']:,} wrong facts were taken out.")
@@ -233,14 +222,6 @@ def _describe_result(project: Project, session: Any, line: dict[str, Any], repor
     if report["before"]:
         lines.append(f"The graph had {report['before']:,} facts and has {report['after']:,} now.")
     return lines
-
-
-def _read_notes(project: Project) -> list[str]:
-    """Return what the run that proposed the candidates noted: what a holdout shows about them."""
-    try:
-        return [str(note) for note in load_json(project.result / BEGUN)["done"]["scores"]["notes"]]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
 
 
 def _audit_needs(report: dict[str, Any]) -> list[dict[str, Any]]:

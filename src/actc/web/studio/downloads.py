@@ -1,22 +1,16 @@
-"""What can be downloaded from a project: its results in every format, its answers, its reports.
-
-As a program (``python -m actc.web.studio.downloads PROJECT NAME``) it makes one of them and ends: the server stays
-small.
-"""
+"""What can be downloaded from a project: its results in every format, its answers, its reports."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from actc.data.deliver import write_beside
-from actc.errors import ActcError, FileError, TableError
-from actc.graph.formats import FORMATS, read_extras, read_graph, write_graph
+from actc.errors import FileError
+from actc.graph.formats import FORMATS
 from actc.web.studio.project import Project
 
 FOLDER = "take"
@@ -63,9 +57,7 @@ class Download:
     path : Path, optional
         Where it is, or will be; None where the session makes it.
     source : Path, optional
-        The list that it is made from; None where it is there as it is.
-    format : str
-        In which graph format it is written then.
+        The list that ``actc convert`` makes it from; None where it is there as it is.
     """
 
     name: str
@@ -73,10 +65,9 @@ class Download:
     group: str = OTHERS
     path: Path | None = None
     source: Path | None = None
-    format: str = ""
 
     @property
-    def is_ready(self) -> bool:
+    def is_current(self) -> bool:
         """Whether the file is there, and nothing is newer that it is made from."""
         if self.path is None or not self.path.is_file():
             return False
@@ -84,7 +75,7 @@ class Download:
 
     def describe(self) -> dict[str, Any]:
         """Return what a page shows of it, with its size where it is there already."""
-        size = {"bytes": self.path.stat().st_size} if self.path and self.is_ready else {}
+        size = {"bytes": self.path.stat().st_size} if self.path and self.is_current else {}
         rare = self.source is not None and self.name[self.name.index(".") :] not in FIRST
         return {"name": self.name, "what": self.what, "group": self.group, "rare": rare, **size}
 
@@ -99,7 +90,7 @@ def list_downloads(project: Project) -> list[Download]:
         for name, one in formats if source else ():
             if name != "quickstatements" or _is_wikidata(source):
                 file = f"{stem}{one.suffixes[0]}"
-                found.append(Download(file, one.summary, group, project.folder / FOLDER / file, source, name))
+                found.append(Download(file, one.summary, group, project.folder / FOLDER / file, source))
     files = [(project.result / name, what) for name, what in AS_THEY_ARE.items()]
     found += [Download(file.name, what, path=file) for file, what in files if _is_plain(file)]
     return found + [Download(name, what) for name, what in OF_SESSION.items() if project.session is not None]
@@ -136,33 +127,13 @@ def make_download(project: Project, name: str) -> Path | None:
     wanted = next((one for one in list_downloads(project) if one.name == name), None)
     if wanted is None:
         raise FileError(f"There is no {name!r} to download yet.")
-    if wanted.path is not None and not wanted.is_ready:
-        command = [sys.executable, "-P", "-m", "actc.web.studio.downloads", str(project.folder), name]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
-        if done.returncode:
-            raise FileError((done.stderr.strip().splitlines() or ["It could not be made."])[-1])
-    return wanted.path
-
-
-def main(folder: str, name: str) -> None:
-    """Write a list in another format; with where each fact comes from, where readers of the format take that."""
-    try:
-        wanted = next(one for one in list_downloads(Project.read(Path(folder))) if one.name == name)
-        assert wanted.source is not None
-        assert wanted.path is not None
-        graph, found = read_graph(wanted.source), FORMATS[wanted.format]
-        extras = read_extras(wanted.source, graph) if found.carries else None
+    if wanted.path is not None and not wanted.is_current:
         wanted.path.parent.mkdir(exist_ok=True)
-        with write_beside(wanted.path) as unfinished, tempfile.TemporaryDirectory(dir=unfinished.parent) as scratch:
-            made = Path(scratch) / f"made{found.suffixes[0]}"  # writers look at the ending
-            try:
-                write_graph(made, graph, "", extras)
-            except TableError:  # not every name is an IRI
-                write_graph(made, graph, BASE, extras)
-            made.replace(unfinished)
-    except ActcError as error:
-        sys.exit(str(error))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+        command = [sys.executable, "-P", "-m", "actc.cli.main", "convert", str(wanted.source), "--overwrite"]
+        for base in ([], ["--base", BASE]):  # which is put before names only where not every name is an IRI
+            words = [*command, "--out", str(wanted.path), *base]
+            done = subprocess.run(words, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
+            if not done.returncode:
+                return wanted.path
+        raise FileError((done.stderr.strip().splitlines() or ["It could not be made."])[-1].removeprefix("actc: "))
+    return wanted.path

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -24,9 +24,9 @@ from actc.data.database import open_database
 from actc.data.deliver import write_beside
 from actc.data.files import read_scored, write_named
 from actc.data.frames import TEXT, TRIPLE
-from actc.data.layout import Layout, find_layout, first_lines, is_table
-from actc.data.text_files import load_json, write_json
-from actc.data.triples import FloatArray, ScoredTriples, Triples, encode_columns
+from actc.data.layout import Layout, find_layout, first_lines, is_table, require
+from actc.data.text_files import write_json
+from actc.data.triples import ScoredTriples, Triples, encode_columns
 from actc.errors import ActcError, OptionError, describe_failure
 from actc.graph.formats import find_format, read_graph
 from actc.graph.graph import Graph
@@ -38,8 +38,9 @@ from actc.session.start import add_session_names
 from actc.session.store import FILE, Store
 from actc.web.studio.commands import name_files
 from actc.web.studio.project import Project
+from actc.web.studio.runs import read_object
 
-FOUND, SENTENCES = "recognised.json", "sentences.tsv"
+RECOGNISED, SENTENCES = "recognised.json", "sentences.tsv"
 MOST_SECONDS = 300.0
 MOST_MEMORY = 6 * 1024**3
 TIMED_OUT = "The files could not be looked at in time, or there was no memory for them."
@@ -51,34 +52,39 @@ SCORES_UNUSED = "If it holds candidates to decide on, say above that it is score
 
 def guess_role(path: Path) -> str:
     """Return what a file most probably is: by its columns, where it is a table; else a graph."""
-    name = path.name.lower().removesuffix(".gz")
+    if path.name.lower().removesuffix(".gz").endswith(".json"):
+        return "names"
     try:
-        if name.endswith(".json") or not is_table(path):
-            return "names" if name.endswith(".json") else "graph"
-        layout = find_layout(path)
-        by_name = layout.has_header and set(TRIPLE) <= set(layout.columns)
-        if not by_name and (name.endswith(".jsonl") or (layout.delimiter and _has_names(path))):
-            return "names"
+        layout = find_layout(path) if is_table(path) else None
+        if layout is None:
+            return "graph"
+        first = re.split("[,;\t]", first_lines(path)[0]) if layout.delimiter else layout.names
     except ActcError:
         return "graph"
-    if by_name and TEXT in layout.columns:  # from text, with a confidence or without
+    if not _is_known(layout) and {"id", "name"} <= {_plain_column(word) for word in first}:
+        return "names"
+    if _is_known(layout) and TEXT in layout.columns:  # from text, with a confidence or without
         return "candidates"
     return "scores" if {*TRIPLE, "score"} <= set(layout.columns) else "graph"
 
 
-def _has_names(path: Path) -> bool:
-    """Return True if the first line names the columns of a table of names."""
-    columns = {word.strip().strip('"').lower() for word in re.split("[,;\t]", first_lines(path)[0])}
-    return {"id", "name"} <= {NAME_ALIASES.get(word, word) for word in columns}
+def _is_known(layout: Layout) -> bool:
+    """Return True if a table's own names say which columns are head, relation and tail."""
+    return layout.has_header and set(TRIPLE) <= set(layout.columns)
+
+
+def _plain_column(word: str) -> str:
+    name = word.strip().strip('"').lower()
+    return NAME_ALIASES.get(name, name)
 
 
 def look_at(project: Project) -> dict[str, Any]:
-    """Return what the files are, as it was found out when they last changed."""
-    now, found = _state(project), _read_found(project)
-    if found is None:
-        found = _call(project, "look")
-        write_json(project.folder / FOUND, {"state": now, "found": found})
-    return found
+    """Return what the files are, as it was when they last changed."""
+    now, recognised = _state(project), _read_recognised(project)
+    if recognised is None:
+        recognised = _call(project, "look")
+        write_json(project.folder / RECOGNISED, {"state": now, "recognised": recognised})
+    return recognised
 
 
 def _call(project: Project, *words: str) -> dict[str, Any]:
@@ -92,7 +98,7 @@ def _call(project: Project, *words: str) -> dict[str, Any]:
 
 
 def _act(project: Project, *words: str) -> dict[str, Any]:
-    """Change something in a process of its own, or say why it cannot be done."""
+    """Change something in a process of its own; raise where it cannot be done."""
     done = _call(project, *words)
     if done.get("problem"):
         raise OptionError(done["problem"])
@@ -101,16 +107,13 @@ def _act(project: Project, *words: str) -> dict[str, Any]:
 
 def has_problem(project: Project) -> bool:
     """Return True if a file could not be read, as far as they were looked at."""
-    return bool((_read_found(project) or {}).get("problem"))
+    return bool((_read_recognised(project) or {}).get("problem"))
 
 
-def _read_found(project: Project) -> dict[str, Any] | None:
-    """Return what was found out of the files as they are now; None where they were not looked at."""
-    try:
-        content = load_json(project.folder / FOUND)
-        return dict(content["found"]) if content["state"] == _state(project) else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+def _read_recognised(project: Project) -> dict[str, Any] | None:
+    """Return what was recognised in the files as they are now; None where they were not looked at."""
+    content = read_object(project.folder / RECOGNISED)
+    return content["recognised"] if content.get("state") == _state(project) else None
 
 
 def _state(project: Project) -> list[Any]:
@@ -120,26 +123,28 @@ def _state(project: Project) -> list[Any]:
 
 
 def recognise(project: Project) -> dict[str, Any]:
-    """Find out what each file of a project is, or why it cannot be read."""
-    found: dict[str, Any] = {"problem": None, "card": None, "columns": [], "sentences": []}
-    triples, source = None, None
-    for role, describe in DESCRIBED.items():
-        found[role] = None
+    """Describe the files of a project; where one cannot be read, why, and all others."""
+    content: dict[str, Any] = {"problem": None, "card": None, "columns": [], "sentences": []}
+    chosen = None
+    for role in ("graph", "scores", "candidates"):
+        content[role] = None
         for name in project.names_of(role):
             try:
-                found["columns"] += [{"file": name, **columns} for columns in _unknown_columns(project.path_of(name))]
-                found[role], some = describe(project.path_of(name))
-                if triples is None or role != "graph":
-                    triples, source = some, project.path_of(name)
+                path = project.path_of(name)
+                layout = find_layout(path) if is_table(path) else None
+                if layout is not None and not _is_known(layout):
+                    content["columns"].append({"file": name, **_first_rows(layout)})
+                content[role], triples = _describe(role, path, layout)
+                if chosen is None or role != "graph":
+                    chosen = triples
             except Exception as error:
-                found["problem"] = _describe_error(project, error)
-    names = name_files(project)
-    if triples is not None and source is not None:
+                content["problem"] = _describe_error(project, error)
+    if chosen is not None:
         try:
-            found |= _look_at_names(project, source, triples, names)
+            content |= _look_at_names(project, chosen)
         except Exception as error:
-            found["problem"] = found["problem"] or _describe_error(project, error)
-    return found
+            content["problem"] = content["problem"] or _describe_error(project, error)
+    return content
 
 
 def _describe_error(project: Project, error: Exception) -> str:
@@ -148,70 +153,54 @@ def _describe_error(project: Project, error: Exception) -> str:
     return sentence.replace(f"{project.files}/", "")
 
 
-def _describe_graph(path: Path) -> tuple[dict[str, Any], Triples]:
-    graph, notes = read_graph(path), []
-    if is_table(path):
-        layout = find_layout(path)
-        notes = _describe_columns(replace(layout, columns={name: layout.columns[name] for name in TRIPLE}))
-        notes += [SCORES_UNUSED] if "score" in layout.columns else []
-    return {"format": find_format(path).summary, **_describe(graph), "notes": [*graph.notes, *notes]}, graph
-
-
-def _describe_scores(path: Path) -> tuple[dict[str, Any], Triples]:
-    triples, labels = read_scored(path, further=True)
-    notes = ["There is a column of labels; people are asked all the same."] if labels is not None else []
-    notes += _describe_columns(find_layout(path))
-    return _describe_candidates("Scored candidates", triples, triples.scores, notes), triples
-
-
-def _describe_given(path: Path) -> tuple[dict[str, Any], Triples]:
-    triples = read_given(path, "", Graph.of(encode_columns([], [], []))).triples
-    layout = find_layout(path) if is_table(path) else None
-    notes = [] if layout is None else _describe_columns(layout, layout.others)
-    scores = next((triples.further[name] for name in OWN_SCORES if name in triples.further), np.zeros(0))
-    text = "Triples from text" if TEXT in triples.further else "Candidates"
-    return _describe_candidates(text, triples, scores, notes), triples
-
-
-def _describe_candidates(what: str, triples: Triples, scores: FloatArray, notes: list[str]) -> dict[str, Any]:
-    known = scores[np.isfinite(scores)]
-    scale = {"scores": [float(known.min()), float(known.max())]} if len(known) else {}
-    return {"format": what, **_describe(triples), **scale, "notes": notes}
-
-
-def _describe_columns(layout: Layout, used: Sequence[str] = ()) -> list[str]:
-    """Describe columns that are called otherwise than here, and those that are not used."""
-    return [line.removeprefix(f"{layout.path}: ") for line in layout.describe(used)]
-
-
-def _describe(triples: Triples) -> dict[str, Any]:
-    """Return sizes and the first rows."""
-    columns = triples.take(np.arange(min(ROWS, len(triples)))).columns()
+def _describe(role: str, path: Path, layout: Layout | None) -> tuple[dict[str, Any], Triples]:
+    """Return what a file holds: format, sizes, scores, first rows, notes; and its triples."""
+    notes, hints, scores, used = list[str](), list[str](), np.zeros(0), tuple[str, ...]()
+    triples: Triples
+    if role == "graph":
+        triples = graph = read_graph(path)
+        what, notes = find_format(path).summary, [*graph.notes]
+        if layout is not None and "score" in layout.columns:
+            hints.append(SCORES_UNUSED)
+        layout = layout and replace(layout, columns={name: layout.columns[name] for name in TRIPLE})
+    elif role == "scores":
+        scored, labels = read_scored(path, further=True)
+        triples, what, scores = scored, "Scored candidates", scored.scores
+        notes = ["There is a column of labels; people are asked all the same."] if labels is not None else []
+    else:
+        triples = given = read_given(path, "", Graph.of(encode_columns([], [], []))).triples
+        what = "Triples from text" if TEXT in given.further else "Candidates"
+        scores = next((given.further[name] for name in OWN_SCORES if name in given.further), scores)
+        used = layout.others if layout else ()
+    notes += [line.removeprefix(f"{path}: ") for line in layout.describe(used)] if layout else []
+    scores, first = scores[np.isfinite(scores)], triples.take(np.arange(min(ROWS, len(triples)))).columns()
     return {
+        "format": what,
         "triples": len(triples),
         "entities": len(triples.entity_names),
         "relations": len(np.unique(triples.relations)),
-        "rows": [[str(cell) for cell in row] for row in zip(*(columns[name] for name in TRIPLE), strict=True)],
-    }
+        "rows": list(zip(*(first[name].tolist() for name in TRIPLE), strict=True)),
+        "scores": [float(scores.min()), float(scores.max())] if len(scores) else None,
+        "notes": notes + hints,
+    }, triples
 
 
-def _look_at_names(project: Project, source: Path, triples: Triples, files: list[Path]) -> dict[str, Any]:
-    """Return how many names were found, and the first card as people will see it."""
-    ids = (*triples.entity_names, *triples.relation_names)
+def _look_at_names(project: Project, triples: Triples) -> dict[str, Any]:
+    """Return how many things have names, and the first card as people will see it."""
+    ids, files = (*triples.entity_names, *triples.relation_names), name_files(project)
     with (
         tempfile.TemporaryDirectory(prefix="actc-") as scratch,
         closing(Store(Path(scratch) / FILE, create=True)) as store,
     ):
         insert_names(store, files, ids, project.options.language)
         names = Names(store)
-        named = {"named": names.count_named(ids), "of": len(ids), "files": len(files)}
+        named = {"named": names.count_named(ids), "of": len(ids)} if files else None
         some = range(min(LOOKED_AT, len(triples)))
         row = next((row for row in some if not triples.triple(row)[2].startswith('"')), 0)  # no literal, if any
         if isinstance(triples, ScoredTriples):
             write_sources(store, triples.take([row]))
         card = make_card(names, Task(0, *triples.triple(row), 0.0, ""))
-        sentences = _describe_sentences(names, triples)
-    return {"names": named if files else None, "card": card, "sentences": sentences}
+        return {"names": named, "card": card, "sentences": _describe_sentences(names, triples)}
 
 
 def _describe_sentences(names: Names, triples: Triples) -> list[dict[str, Any]]:
@@ -259,43 +248,31 @@ def write_sentence(project: Project, relation: str, template: str) -> None:
         unfinished.write_text(text + "\n", encoding="utf-8")
 
 
-def _unknown_columns(path: Path) -> list[dict[str, Any]]:
-    """Return the columns of a table whose names say too little, with its first rows; nothing where they are known."""
-    if not is_table(path):
-        return []
-    layout = find_layout(path)
-    known = layout.has_header and set(TRIPLE) <= set(layout.columns)
-    if known:
-        return []
+def _first_rows(layout: Layout) -> dict[str, Any]:
+    """Return the first rows of a table whose columns are not known by name, for a person to choose them."""
     with open_database() as connection:
         query = connection.execute(f"SELECT * FROM {replace(layout, has_header=False).source} LIMIT {ROWS}")
         rows = [[str(cell)[:MOST_CELL] for cell in row] for row in query.fetchall()]
-        names = [name[0] for name in query.description or []]
-    own = layout.delimiter is None
+    named = layout.delimiter is None
     # Three columns without names are head, relation and tail, as nearly all such files have it.
-    return [{"names": names if own else None, "rows": rows, "surely": not own and len(names) == len(TRIPLE)}]
+    sure = not named and len(layout.names) == len(TRIPLE)
+    return {"names": layout.names if named else None, "rows": rows, "surely": sure}
 
 
-def pick_columns(project: Project, file: str, picked: dict[str, int], header: bool) -> Project:
-    """Write the picked columns of a table into a file beside it, which takes its place."""
-    made = _act(project, "columns", file, json.dumps([picked, header]))["file"]
-    role = "scores" if "score" in picked else project.roles[file]
-    return project.with_file(file, "unused").with_file(made, role)
+def pick_columns(project: Project, file: str, columns: dict[str, str], header: bool) -> Project:
+    """Write a table with the chosen columns, each by its place, into a file beside it, which takes its place."""
+    written = _act(project, "columns", file, json.dumps([columns, header]))["file"]
+    role = "scores" if "score" in columns else project.roles[file]
+    return project.with_file(file, "unused").with_file(written, role)
 
 
-def _write_picked(project: Project, file: str, chosen: str) -> dict[str, Any]:
-    picked, header = json.loads(chosen)
-    places = {what: str(at + 1) for what, at in picked.items()}
+def _write_columns(project: Project, file: str, chosen: str) -> dict[str, Any]:
+    columns, header = json.loads(chosen)
+    layout = find_layout(project.path_of(file), columns=columns, has_header=header)
+    require(layout, TRIPLE)
     name = f"{file.partition('.')[0]}-columns.parquet"
-    write_named(find_layout(project.path_of(file), columns=places, has_header=header), project.files / name)
+    write_named(layout, project.files / name)
     return {"file": name}
-
-
-DESCRIBED: dict[str, Callable[[Path], tuple[dict[str, Any], Triples]]] = {
-    "graph": _describe_graph,
-    "scores": _describe_scores,
-    "candidates": _describe_given,
-}
 
 
 def add_names(project: Project, file: str) -> None:
@@ -324,7 +301,7 @@ def main(folder: str, action: str, *words: str) -> None:
     print(json.dumps(result))
 
 
-ACTIONS: dict[str, Callable[..., dict[str, Any]]] = {"look": recognise, "columns": _write_picked, "names": _add_names}
+ACTIONS: dict[str, Callable[..., dict[str, Any]]] = {"look": recognise, "columns": _write_columns, "names": _add_names}
 
 if __name__ == "__main__":
     main(*sys.argv[1:])

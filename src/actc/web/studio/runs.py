@@ -66,12 +66,12 @@ class StudioRun:
     @property
     def request(self) -> dict[str, Any]:
         """What was requested, and when."""
-        return _read(self.folder / "run.json")
+        return read_object(self.folder / "run.json")
 
     @property
     def state(self) -> str:
         """One of waiting, running, done, failed, cancelled, interrupted."""
-        ended = _read(self.folder / "ended.json")
+        ended = read_object(self.folder / "ended.json")
         if ended:
             return str(ended["state"])
         if _is_locked(self.folder / "lock"):
@@ -82,17 +82,18 @@ class StudioRun:
 
     def describe(self) -> dict[str, Any]:
         """Return what a page shows of it."""
-        state, request, ended = self.state, self.request, _read(self.folder / "ended.json")
+        state, request, ended = self.state, self.request, read_object(self.folder / "ended.json")
         stages = read_progress(self.folder / "progress.jsonl")
         seconds = ended.get("seconds")
-        if seconds is None and state == "running":
-            seconds = time.time() - _modified(self.folder / "pid", time.time())
+        if state == "running":
+            seconds = time.time() - (self.folder / "lock").stat().st_mtime  # it is taken when the run begins
         return {
             "id": self.id,
-            "what": (what := request.get("what", "")),
-            "title": TITLES.get(what, what),
+            "what": request.get("what"),
+            "title": TITLES.get(request.get("what", "")),
             "command": "\n".join(shlex.join(words) for words in request.get("commands", [])),
             "state": state,
+            "living": state in LIVING,
             "words": STATES[state],
             "seconds": seconds,
             "stages": stages,
@@ -192,7 +193,7 @@ def supervise(folder: Path) -> None:
     """Run the command lines of a run, one after the other, and write how they ended."""
     run = StudioRun(folder)
     with (folder / "lock").open("w") as lock:
-        if not _get(lock) or _read(folder / "ended.json") or (folder / "cancel").exists():
+        if not _get(lock) or read_object(folder / "ended.json") or (folder / "cancel").exists():
             return
         started = time.time()
         (folder / "pid").write_text(str(os.getpid()))
@@ -244,19 +245,12 @@ def _is_locked(path: Path) -> bool:
         return False
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a file that the studio or a command wrote as JSON; empty where there is none, or a damaged one."""
     try:
-        content = load_json(path)
-    except (OSError, ValueError):
+        return dict(load_json(path))
+    except (OSError, ValueError, TypeError):
         return {}
-    return content if isinstance(content, dict) else {}
-
-
-def _modified(path: Path, otherwise: float | None = None) -> Any:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return otherwise
 
 
 def _tail(path: Path) -> list[str]:

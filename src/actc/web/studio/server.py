@@ -180,16 +180,11 @@ def set_role(project: OpenProject, file: FileName, role: Annotated[str, Body(emb
 
 @ROUTES.post("/projects/{name}/files/{file}/columns")
 def choose_columns(
-    project: OpenProject,
-    file: FileName,
-    picked: Annotated[dict[str, Annotated[int, Field(ge=0)]], Body()],
-    header: Annotated[bool, Body()],
+    project: OpenProject, file: FileName, columns: Annotated[dict[str, str], Body()], header: Annotated[bool, Body()]
 ) -> dict[str, Any]:
-    """Choose which columns of a table are head, relation and tail, and perhaps a score and a text."""
+    """Choose which columns of a table, each by its place, are head, relation and tail, and perhaps score and text."""
     project.path_of(file)
-    if not {"head", "relation", "tail"} <= set(picked) <= {"head", "relation", "tail", "score", "text"}:
-        raise OptionError("Choose a column each for head, relation and tail.")
-    return {"roles": pick_columns(project, file, picked, header).roles}
+    return {"roles": pick_columns(project, file, columns, header).roles}
 
 
 @ROUTES.post("/projects/{name}/sentences")
