@@ -17,7 +17,7 @@ from actc.data.numeric import logit
 from actc.data.triples import encode_columns
 from actc.errors import FileError, OptionError
 from actc.graph.graph import Graph
-from actc.session import Session
+from actc.session import Judgement, Session
 from tests.complete.test_doubt import make_towns
 
 NOTHING = Graph.of(encode_columns([], [], []))
@@ -64,14 +64,21 @@ def test_without_a_graph_triples_from_text_become_one(home, tmp_path):
     assert json.loads((out / "report.json").read_text())["triples_before"] == 0
 
 
-def test_a_card_shows_the_sentences(home, tmp_path):
-    complete_graph(None, tmp_path / "out", candidates=home / "extracted.jsonl", budget=5)
-    session = Session(tmp_path / "out" / "session")
-    triples = len(session.read_pool())
-    texts = [session.names.text("source", row) for row in range(triples)]
-    session.close()
+def test_cards_show_the_sentences_and_answers_decide_with_reasons(home, tmp_path):
+    out = tmp_path / "out"
+    complete_graph(None, out, candidates=home / "extracted.jsonl", budget=5)
+    session = Session(out / "session")
+    texts = [session.names.text("source", row) for row in range(len(session.read_pool()))]
     assert all(texts)
     assert any("Another text." in text for text in texts)
+    ada = session.add_annotator("Ada")
+    for task in session.ask(ada, 5):
+        session.record(ada, [Judgement("true", task.triple, f"key{task.triple}")])
+    session.close()
+    complete_graph(None, out, candidates=home / "extracted.jsonl", budget=5)
+    accepted = read_tsv(out / "accepted.tsv")
+    assert (accepted.by == "person").sum() == 5
+    assert accepted.reasons.str.contains("town|person|lives", case=False).any()
 
 
 def test_texts_of_one_triple_are_put_together_and_counted(tmp_path):

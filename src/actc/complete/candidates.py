@@ -28,7 +28,7 @@ from actc.methods.pooled.method import EVIDENCE_METHOD
 
 CANDIDATES, KNOWN, PIECES = "candidates.parquet", "known.parquet", "pieces.npz"
 """In a run's folder: the candidates; the graph with a model's scores; the evidence of facts."""
-RECORDED = ("notes", "precisions", "pays", "log_odds")
+RECORDED = ("notes", "precisions", "pays", "log_odds", "by_themselves")
 MODEL, GIVEN = "model", "given"
 """Who proposed a candidate, beside ``RULES``."""
 PLAIN_METHOD = "pooled"
@@ -56,6 +56,8 @@ class Candidates:
     pays : dict, optional
         What a model adds to the rules, by the holdout.
     log_odds : bool
+    by_themselves : bool
+        Whether they are evidence for each other, as no graph is.
     known : ScoredTriples, optional
         The graph's triples with the model's scores, where a model decides alone.
     pieces : dict of float arrays of shape (N,)
@@ -70,6 +72,7 @@ class Candidates:
     precisions: tuple[float, ...] = ()
     pays: dict[str, Any] | None = None
     log_odds: bool = False
+    by_themselves: bool = False
     known: ScoredTriples | None = None
     pieces: Mapping[str, FloatArray] = field(default_factory=dict)
     seconds: float = 0.0
@@ -122,12 +125,13 @@ class Candidates:
         return cls(
             replace(triples, further=further),
             pieces=pieces,
-            reasons=Reasons.load(folder, triples, graph),
+            reasons=Reasons.load(folder, triples, Graph.of(graph.union(triples)) if record["by_themselves"] else graph),
             known=read_scored(folder / KNOWN)[0] if (folder / KNOWN).exists() else None,
             notes=tuple(record["notes"]),
             precisions=tuple(record["precisions"]),
             pays=record["pays"],
             log_odds=record["log_odds"],
+            by_themselves=record["by_themselves"],
             seconds=record.get("seconds", 0.0),
         )
 

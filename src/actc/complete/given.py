@@ -115,7 +115,8 @@ def _score_by_themselves(graph: Graph, given: Candidates, seed: int, stage: Stag
     scores = triples.scores + OWN_WEIGHT * (own - np.median(own)) if own_score else own
     note = THEMSELVES.format(f"their {own_score.removeprefix('given_')} and " if own_score else "")
     reasons = explain_facts(doubtful, Graph.of(triples))
-    return replace(given, triples=triples.with_scores(scores), notes=(*given.notes, note), reasons=reasons)
+    triples, notes = triples.with_scores(scores), (*given.notes, note)
+    return replace(given, triples=triples, notes=notes, reasons=reasons, by_themselves=True)
 
 
 def score_given_with_model(

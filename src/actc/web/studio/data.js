@@ -156,7 +156,6 @@ export function startData() {
     const sent = await sendFiles(home, files, at("uploads"));
     asked.push(...sent.asked);
     put("file-state", sent.refused.join(" "));
-    if (sent.roles.includes("scores") && !project.session) await change({ goal: "decide" }, "option-state");
     refresh();
   });
   const before = recall(at("main").dataset.name);

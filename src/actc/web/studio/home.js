@@ -1,7 +1,7 @@
 // @ts-check
 // The projects, and a new one: from a title, from files that are dropped, or from the packaged graph.
 
-import { at, bdi, count, element, fetchJson, makeButton, put, redraw, repeat, send } from "../draw.js";
+import { at, bdi, count, element, makeButton, put, redraw, repeat, send } from "../draw.js";
 import { remember, sendFiles, takeDrops } from "./upload.js";
 
 async function refresh() {
@@ -34,7 +34,6 @@ async function make(title, files = [], sample = false) {
   if (!made) return;
   const { name } = made;
   const sent = await sendFiles(`api/projects/${name}`, files, at("uploads"));
-  if (sent.roles.includes("scores")) await fetchJson(`api/projects/${name}`, { goal: "decide" });
   remember(name, sent);
   location.href = `project/${encodeURIComponent(name)}#data`;
 }

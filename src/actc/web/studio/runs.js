@@ -4,7 +4,6 @@
 import { all, at, drawProgress, element, makeButton, number, put, redraw, send } from "../draw.js";
 import { home, openTab, refresh, startRun } from "./state.js";
 
-const LIVING = ["waiting", "running"];
 const states = new Map();
 
 function duration(seconds) {
@@ -13,7 +12,7 @@ function duration(seconds) {
 }
 
 export function showRuns({ runs, session, state, result, report, decided, means }) {
-  const living = runs.some((run) => LIVING.includes(run.state));
+  const living = runs.some((run) => run.living);
   put("run-means", means);
   at("go").hidden = Boolean(session); // of a graph, to decide is to go the same way again
   at("go").disabled = living || state === "new";
@@ -32,10 +31,9 @@ export function showRuns({ runs, session, state, result, report, decided, means 
 }
 
 function drawRun(run) {
-  const living = LIVING.includes(run.state);
   const line = element("p", {}, element("strong", {}, run.title), " ", element("span", { class: "chip", "data-state": run.state }, run.words),
     run.left === null ? "" : `, this stage for about ${duration(run.left)} more`, run.seconds ? ` · ${duration(run.seconds)} ` : " ");
-  if (living) line.append(drawAct(run, "cancel", "Cancel"));
+  if (run.living) line.append(drawAct(run, "cancel", "Cancel"));
   else if (run.state !== "done") line.append(drawAct(run, "again", run.state === "failed" ? "Try again" : "Go on"));
   const open = run.state === "failed" || (all(`details[data-run="${run.id}"]`)[0]?.open ?? false);
   const log = element("details", { "data-run": String(run.id), ...(open ? { open: "open" } : {}) },

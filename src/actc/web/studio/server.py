@@ -159,7 +159,10 @@ def _take(folder: Any, beside: Any, name: str, role: str, given: str) -> dict[st
     if others and not role and found in ONE:  # the page asks what becomes of it
         project.with_file(name, "unused")
         return {"name": name, "role": "unused", "guess": found, "other": others[0]}
-    add_names(project.with_file(name, found), name)
+    project = project.with_file(name, found)
+    if found == "scores" and project.session is None:  # what they are for
+        project.change({"goal": "decide"})
+    add_names(project, name)
     return {"name": name, "role": found}
 
 

@@ -68,7 +68,7 @@ function follow() {
   if (run) {
     at("published").hidden = false;
     put("published", run.log.join("\n") || "…");
-    if (!["waiting", "running"].includes(run.state)) {
+    if (!run.living) {
       if (waits.write) looked = {};
       else if (run.state === "done") looked[waits.what] = waits.target;
       put("publish-state", run.state !== "done" ? "That did not work; the store's answer is above." : waits.write ? "Done." : "Nothing was written yet.");

@@ -16,10 +16,10 @@ function sendFile(address, file, onProgress) {
   });
 }
 
-// Send files into a project; returns the roles they got, why some were refused, and whose role another file has.
+// Send files into a project; returns why some were refused, and whose role another file has.
 export async function sendFiles(project, files, list) {
-  /** @type {{roles: string[], refused: string[], asked: any[]}} */
-  const sent = { roles: [], refused: [], asked: [] };
+  /** @type {{refused: string[], asked: any[]}} */
+  const sent = { refused: [], asked: [] };
   for (const file of files) {
     const bar = drawProgress(`Upload of ${file.name}`);
     const line = element("li", {}, element("bdi", {}, file.name), " ", bar);
@@ -27,15 +27,14 @@ export async function sendFiles(project, files, list) {
     const reply = await sendFile(`${project}/files/${encodeURIComponent(file.name)}`, file, (share) => showShare(bar, share));
     line.remove();
     if (reply.status !== 200) sent.refused.push(`${file.name}: ${sentenceOf(reply)}`);
-    else sent.roles.push(reply.content.role);
-    if (reply.content?.guess) sent.asked.push(reply.content);
+    else if (reply.content.guess) sent.asked.push(reply.content);
   }
   return sent;
 }
 
 // The page of the project, which opens next, says what was refused and asks what is to be asked.
 const keyOf = (name) => `actc:sent:${name}`;
-export const remember = (name, { refused, asked }) => sessionStorage.setItem(keyOf(name), JSON.stringify({ refused, asked }));
+export const remember = (name, sent) => sessionStorage.setItem(keyOf(name), JSON.stringify(sent));
 
 export function recall(name) {
   const found = JSON.parse(sessionStorage.getItem(keyOf(name)) ?? '{"refused": [], "asked": []}');
