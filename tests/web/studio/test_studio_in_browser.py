@@ -18,13 +18,14 @@ from fastapi.testclient import TestClient
 from playwright.sync_api import Page
 
 from actc.bench.sample.demo import make_families
+from actc.data.deliver import try_to_lock
 from actc.graph.formats import read_graph
 from actc.session import Judgement, Session
 from actc.session.plan import Planner
 from actc.session.status import history
 from actc.web.studio.decisions import own_answers_of
 from actc.web.studio.project import Project
-from actc.web.studio.runs import list_runs
+from actc.web.studio.runs import add_run, list_runs
 from actc.web.studio.server import create_studio
 from tests.graph.servers import oxigraph
 from tests.web.browser.conftest import PHONE, READY, Serving, saved, wait_for
@@ -401,6 +402,33 @@ def test_back_leads_to_the_tab_before_and_an_audit_takes_a_percentage_or_a_share
     page.wait_for_selector("#audit-links:not([hidden])")
 
 
+def test_time_left_is_that_of_a_stage_while_it_counts(judged_studio):
+    studio, page = judged_studio()
+    folder, now = studio.folder / "empty" / "runs" / "1", time.time()
+    folder.mkdir(parents=True)
+    with (folder / "lock").open("w") as lock, (folder / "progress.jsonl").open("a") as progress:
+        assert try_to_lock(lock)  # as its supervisor does
+        add_run(studio.folder / "empty", "go", [["actc", "methods"]])
+
+        def report(stage: str, done: int, total: int | None, ago: float) -> None:
+            print(
+                json.dumps({"stage": stage, "done": done, "total": total, "at": now - ago}), file=progress, flush=True
+            )
+
+        report("Rules", 0, 2, 60)
+        report("Rules", 2, 2, 40)
+        report("Evidence", 0, 10, 40)
+        report("Evidence", 4, 10, 20)
+        page.goto(f"{studio.place}/project/empty#run")
+        page.locator("#runs li p", has_text="needs about 30 s more").wait_for()
+        shares = [bar.get_attribute("aria-valuenow") for bar in page.locator(".stages [role=progressbar]").all()]
+        assert shares == ["100", "40"]
+        report("Evidence", 10, 10, 10)
+        report("Cards", 0, None, 10)
+        page.locator("#runs li p", has_text="needs about").wait_for(state="hidden")
+        page.wait_for_selector(".stages li:nth-child(3) [role=progressbar]:not([aria-valuenow])")
+
+
 def test_the_way_by_keys_alone(judged_studio, families, true_facts):
     studio, page = judged_studio(viewport={"width": 1200, "height": 900})
     page.on("filechooser", lambda chooser: chooser.set_files(families))  # from now on, so that none opens unseen
@@ -496,6 +524,7 @@ def test_axe_finds_nothing_on_any_page_of_the_studio(judged_studio):
     page.wait_for_selector("#qr[open] svg")
     box, code = page.locator("#qr-code").bounding_box(), page.locator("#qr-code svg").bounding_box()
     assert code["width"] > 0.8 * box["width"], "the code fills its box"
+    assert page.inner_text("#qr-address").startswith(f"{studio.origin}/session/families/j/")
     look(page, "QR code")
     page.keyboard.press("Escape")
     page.click("#tab-decide")

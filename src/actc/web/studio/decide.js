@@ -60,7 +60,7 @@ function showNeeds() {
   const needs = Object.entries(outcome?.needed ?? {}).map(([precision, answers]) => [Number(precision), answers]);
   at("needs-title").hidden = needs.length === 0;
   redraw("needs", [needs, session.answers], () => needs.map(([precision, answers]) => {
-    if (answers === null) return element("li", {}, `${percent(precision)}: no number of cards is in sight yet; more answers may change that.`);
+    if (answers === null) return element("li", {}, `${percent(precision)}: how many cards this needs cannot be estimated yet; judge some more.`);
     const button = makeButton(`Ask ${count(answers, "more card", "more cards")}`, () => change({ precision, budget: session.answers + answers }, "guarantee-state"));
     return element("li", {}, element("span", {}, `${percent(precision)} needs about ${count(answers, "more card", "more cards")}.`), " ", button);
   }));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -29,13 +30,17 @@ from actc.web.studio.studio import OpenProject, OpenStudio, studio_of
 
 MEMORY, THREADS = "256MB", "2"
 BINS, MOST_RELATIONS = 24, 60
-PARTS = {"accepted": "taken", "rejected": "NOT taken", "all": "true"}
+PARTS = {"accepted": "accepted", "rejected": "NOT accepted", "all": "true"}
 SORTS = {
-    "probability": "file_row_number {up}",  # the file has the most probable first
-    "score": "score {down} NULLS LAST, file_row_number",
-    "relation": "relation {down}, file_row_number",
-    "by": '"by" {down}, file_row_number',
+    "probability": "place {up}",  # the file has the most probable first
+    "score": "score {down} NULLS LAST, place",
+    "relation": "relation {down}, place",
+    "by": '"by" {down}, place',
 }
+SHOWN = ("head", "relation", "tail", "score", "probability", "accepted", "by", "reasons")
+OPTIONAL = {"probability": "DOUBLE", "guaranteed": "DOUBLE", "reasons": "VARCHAR", "accepted": "BOOLEAN"}
+OPTIONAL |= {"removed": "BOOLEAN", "without_guarantee": "BOOLEAN"}
+"""Columns that a table may lack: those of a method without probabilities, of a run without a guarantee."""
 OWN_ANSWER = "The owner's answer on the page of decisions."
 Name = Annotated[str, Field(min_length=1, max_length=100_000)]
 _ENGINE = duckdb.connect(config={"memory_limit": MEMORY, "threads": THREADS})
@@ -111,17 +116,15 @@ class DecisionTable:
         return name_version(self.path) or ""
 
     def table(self, level: float | None) -> str:
-        """Return the file as SQL, with a column ``taken``: what is accepted, or taken out, under a guarantee."""
+        """Return the file as SQL, with what is accepted, or taken out, under a guarantee."""
         file = f"read_parquet({quote(str(self.path))}, file_row_number = true)"
         columns = {row[0] for row in _query(f"DESCRIBE SELECT * FROM {file}")}
-        decided = "removed" if "removed" in columns else "accepted"
-        plain_decision = "without_guarantee" if "without_guarantee" in columns else decided
-        taken = (
-            decided if level is None else plain_decision if not level else f"coalesce(guaranteed >= {level:g}, false)"
-        )
-        absent = {"probability": "NULL::DOUBLE", "guaranteed": "NULL::DOUBLE", "reasons": "''"}
-        more = "".join(f", {value} AS {name}" for name, value in absent.items() if name not in columns)
-        return f"(SELECT *{more}, {taken} AS taken FROM {file})"
+        absent = "".join(f", NULL::{kind} AS {name}" for name, kind in OPTIONAL.items() if name not in columns)
+        plain_decision = "coalesce(removed, accepted)"
+        decided = {None: plain_decision, 0.0: f"coalesce(without_guarantee, {plain_decision})"}
+        under = decided.get(level, f"coalesce(guaranteed >= {level}, false)")
+        kept = 'head, relation, tail, score, probability, "by", reasons, guaranteed'
+        return f"(SELECT {kept}, file_row_number AS place, {under} AS accepted FROM (SELECT *{absent} FROM {file}))"
 
     @property
     def target(self) -> float | None:
@@ -131,57 +134,45 @@ class DecisionTable:
 
     def page(self, look: TableQuery) -> dict[str, Any]:
         """Return a page of rows, and how many there are in all that fit."""
-        table, (where, values) = self.table(look.level), self._where(look)
+        table, (fitting, values) = self.table(look.level), self._fitting(look)
         up, down = ("ASC", "DESC") if look.down else ("DESC", "ASC")
         order, limit = (
             SORTS[look.sort].format(up=up, down=down),
             f"LIMIT {look.rows:d} OFFSET {look.page * look.rows:d}",
         )
-        fitting = f'SELECT file_row_number, score, relation, "by" FROM {table} WHERE {where}'
-        page = f"SELECT list(file_row_number) FROM (SELECT file_row_number FROM fitting ORDER BY {order} {limit})"
+        fitting = f'SELECT place, score, relation, "by" FROM ({fitting})'
+        page = f"SELECT list(place) FROM (SELECT place FROM fitting ORDER BY {order} {limit})"
         # A search looks at all names: once, for the page and for the count.
-        kept = "MATERIALIZED" if look.search else "NOT MATERIALIZED"
-        sql = f"WITH fitting AS {kept} ({fitting}) SELECT ({page}), (SELECT count(*) FROM fitting)"
-        [(numbers, count)] = _query(sql, values)
-        numbers = numbers or []
-        columns = 'head, relation, tail, score, probability, taken, "by", reasons'
-        wanted = ", ".join(map(str, numbers)) or "-1"
-        found = _query(f"SELECT file_row_number, {columns} FROM {table} WHERE file_row_number IN ({wanted})")
-        by_number = {number: line for number, *line in found}
-        rows = [self._line(*by_number[number]) for number in numbers]
-        return {"rows": rows, "count": count, "version": self.version}
+        once = "MATERIALIZED" if look.search else "NOT MATERIALIZED"
+        sql = f"WITH fitting AS {once} ({fitting}) SELECT ({page}), (SELECT count(*) FROM fitting)"
+        [(places, count)] = _query(sql, values)
+        wanted, columns = ", ".join(map(str, places or [-1])), ", ".join(f'"{name}"' for name in SHOWN)
+        rows = dict(_query(f"SELECT place, ({columns}) FROM {table} WHERE place IN ({wanted})"))
+        return {"rows": [self._line(rows[at]) for at in places or []], "count": count, "version": self.version}
 
-    def _where(self, look: TableQuery) -> tuple[str, list[Any]]:
-        """Return the condition that rows fulfil, with its values."""
-        terms, values = [PARTS[look.part]], list[Any]()
+    def _fitting(self, look: TableQuery) -> tuple[str, list[Any]]:
+        """Return the rows that fit as SQL, with its values."""
+        sql, values = f"SELECT * FROM {self.table(look.level)} WHERE {PARTS[look.part]}", list[Any]()
         for column, wanted in (("relation", look.relation), ('"by"', look.by)):
             if wanted:
-                terms.append(f"{column} = ?")
+                sql += f" AND {column} = ?"
                 values.append(wanted)
-        for word in look.search.split():
-            found = ["contains(lower(concat(head, ' ', relation, ' ', tail)), lower(?))"]
-            values.append(word)
-            if ids := self.names.search(word):
-                found += [f"{part} IN (SELECT unnest(?))" for part in Session.TRIPLE]
-                values += [ids] * len(Session.TRIPLE)
-            terms.append(f"({' OR '.join(found)})")
-        return " AND ".join(terms), values
+        # The word that fewest names have comes first; each of the others looks at what is left.
+        for ids, word in sorted(
+            ((self.names.search(word), word) for word in look.search.split()), key=lambda one: len(one[0])
+        ):
+            terms = ["contains(lower(concat(head, ' ', relation, ' ', tail)), lower(?))"]
+            terms += [f"{part} IN (SELECT unnest(?))" for part in Session.TRIPLE if ids]
+            sql = f"SELECT * FROM ({sql}) WHERE {' OR '.join(terms)}"
+            values += [word, *[ids] * (len(terms) - 1)]
+        return sql, values
 
-    def _line(
-        self, head: str, relation: str, tail: str, score: float | None, probability: float | None, *rest: Any
-    ) -> dict[str, Any]:
-        taken, by, reasons = rest
-        named = [self.names.of(id) for id in (head, relation, tail)]
-        return {
-            **dict(zip(Session.TRIPLE, (head, relation, tail), strict=True)),
-            "names": [one.name for one in named],
-            "sentence": plain(sentence(*named)),
-            "score": score,
-            "probability": probability,
-            "accepted": taken,
-            "by": by,
-            "why": name_marked(reasons or "", self.names),
-        }
+    def _line(self, cells: Sequence[Any]) -> dict[str, Any]:
+        """Return a row as the page shows it."""
+        *columns, reasons = cells
+        named = [self.names.of(id) for id in columns[:3]]
+        texts = {"names": [one.name for one in named], "sentence": plain(sentence(*named))}
+        return dict(zip(SHOWN, columns, strict=False)) | texts | {"why": name_marked(reasons or "", self.names)}
 
     def overview(self, level: float | None) -> dict[str, Any]:
         """Return how many each guarantee accepts, and of each relation how many candidates there are and their scores.
@@ -189,32 +180,30 @@ class DecisionTable:
         The counts of relations and their pictures are those of one guarantee, as the rows of a page are.
         """
         table, target = self.table(level), self.target
-        plain_table = self.table(0.0)
-        [(candidates, accepted, known, own, unguaranteed, low, high)] = _query(
-            "SELECT count(*), count(*) FILTER (taken), count(probability), "
-            "count(*) FILTER (taken AND \"by\" IN ('person', 'oracle')), "
-            f"(SELECT count(*) FROM {plain_table} WHERE taken), "
-            f"quantile_cont(score, 0.002), quantile_cont(score, 0.998) FROM {table}"
+        steps = sorted({*PRECISIONS, *([] if target is None else [target])})
+        [(candidates, accepted, own, unguaranteed, low, high, known, *guaranteed)] = _query(
+            "SELECT count(*), count(*) FILTER (accepted), "
+            "count(*) FILTER (accepted AND \"by\" IN ('person', 'oracle')), "
+            f"(SELECT count(*) FROM {self.table(0.0)} WHERE accepted), "
+            "quantile_cont(score, 0.002), quantile_cont(score, 0.998), count(probability), "
+            + ", ".join(f"count(*) FILTER (guaranteed >= {one})" for one in steps)
+            + f" FROM {table}"
         )
-        guaranteed = _query(f"SELECT guaranteed, count(*) FROM {table} WHERE guaranteed IS NOT NULL GROUP BY 1")
-        levels = sorted({*PRECISIONS, *([] if target is None else [target])}) if known else []
+        levels = [{"precision": one, "accepted": count} for one, count in zip(steps, guaranteed, strict=True)]
         span = (low, high) if high is not None and high > low else ((low or 0.0) - 1, (low or 0.0) + 1)
-        place = f"least(greatest(floor({BINS} * (score - {span[0]!r}) / {span[1] - span[0]!r}), 0), {BINS - 1})"
+        at = f"least(greatest(floor({BINS} * (score - {span[0]!r}) / {span[1] - span[0]!r}), 0), {BINS - 1})::INTEGER"
         relations: dict[str, dict[str, Any]] = {}
-        for relation, at, count, taken, doubt in _query(
-            f"SELECT relation, {place}::INTEGER, count(*), count(*) FILTER (taken), "
-            f"sum(least(probability, 1 - probability)) FROM {table} GROUP BY 1, 2"
+        for relation, place, count, taken, doubt in _query(
+            f"SELECT relation, {at} AS at, count(*), count(*) FILTER (accepted), "
+            f"sum(least(probability, 1 - probability)) FROM {table} GROUP BY ALL"
         ):
-            line = relations.setdefault(
-                relation,
-                {"candidates": 0, "accepted": 0, "at_stake": None, "bins": [0] * BINS, "accepted_bins": [0] * BINS},
-            )
+            empty = {"candidates": 0, "accepted": 0, "at_stake": None, "bins": [0] * BINS, "accepted_bins": [0] * BINS}
+            line = relations.setdefault(relation, {"relation": relation, "name": self.names.of(relation).name, **empty})
             line["candidates"] += count
             line["accepted"] += taken
             line["at_stake"] = line["at_stake"] if doubt is None else (line["at_stake"] or 0.0) + doubt
-            if at is not None:  # what was called true besides has no score
-                line["bins"][at], line["accepted_bins"][at] = count, taken
-        lines = [{"relation": id, "name": self.names.of(id).name, **line} for id, line in relations.items()]
+            if place is not None:  # what was called true besides has no score
+                line["bins"][place], line["accepted_bins"][place] = count, taken
         return {
             "version": self.version,
             "candidates": candidates,
@@ -222,13 +211,10 @@ class DecisionTable:
             "target": target,
             "own": own,
             "unguaranteed": unguaranteed,
-            "levels": [
-                {"precision": one, "accepted": sum(count for most, count in guaranteed if most >= one)}
-                for one in levels
-            ],
+            "levels": levels if known else [],
             "span": span,
             "by": [by for (by,) in _query(f'SELECT DISTINCT "by" FROM {table} ORDER BY 1')],
-            "relations": sorted(lines, key=lambda line: (-(line["at_stake"] or 0.0), -line["candidates"])),
+            "relations": sorted(relations.values(), key=lambda line: (-(line["at_stake"] or 0.0), -line["candidates"])),
         }
 
 

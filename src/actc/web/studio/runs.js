@@ -32,7 +32,7 @@ export function showRuns({ runs, session, state, result, report, decided, means 
 
 function drawRun(run) {
   const line = element("p", {}, element("strong", {}, run.title), " ", element("span", { class: "chip", "data-state": run.state }, run.words),
-    run.left === null ? "" : `, this stage for about ${duration(run.left)} more`, run.seconds ? ` · ${duration(run.seconds)} ` : " ");
+    run.seconds ? ` ${duration(run.seconds)}` : "", run.left === null ? " " : `, this stage needs about ${duration(run.left)} more `);
   if (run.living) line.append(drawAct(run, "cancel", "Cancel"));
   else if (run.state !== "done") line.append(drawAct(run, "again", run.state === "failed" ? "Try again" : "Go on"));
   const open = run.state === "failed" || (all(`details[data-run="${run.id}"]`)[0]?.open ?? false);

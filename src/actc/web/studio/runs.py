@@ -37,7 +37,6 @@ STATES = {
 }
 LINES, MOST_LOG = 40, 64 * 1024
 LOOKS = 0.3  # seconds between two looks for runs that wait
-LOADS = 30.0  # seconds within which a supervisor has its lock, on a busy machine too
 TRIES = 20  # of a supervisor to get its lock: whoever looks at a run has it for a moment
 
 
@@ -175,18 +174,15 @@ class RunQueue:
         return [run for folder in folders for run in list_runs(folder)[-1:]]
 
     def _keep(self) -> None:
-        begun: dict[Path, float] = {}  # those that are about to take their lock
-        children: list[int] = []
+        started: dict[Path, int] = {}
         while not self._ending.wait(LOOKS):
             with suppress(OSError):
-                states, now = {run.folder: run.state for run in self._runs()}, time.monotonic()
-                waiting = [folder for folder, state in states.items() if state == "waiting"]
-                begun = {one: at for one, at in begun.items() if one in waiting and now - at < LOADS}
-                free = self.most - len(begun) - sum(state == "running" for state in states.values())
-                for folder in [one for one in waiting if one not in begun][: max(0, free)]:
-                    children.append(StudioRun(folder).start())
-                    begun[folder] = now
-            children = [one for one in children if not _has_ended(one)]
+                started = {folder: process for folder, process in started.items() if not _has_ended(process)}
+                states = {run.folder: run.state for run in self._runs()}
+                busy = {*started, *(folder for folder, state in states.items() if state == "running")}
+                waiting = [folder for folder, state in states.items() if state == "waiting" and folder not in busy]
+                for folder in waiting[: max(0, self.most - len(busy))]:
+                    started[folder] = StudioRun(folder).start()
 
 
 def supervise(folder: Path) -> None:
