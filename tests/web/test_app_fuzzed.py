@@ -14,23 +14,10 @@ from actc.web.access import Links
 from actc.web.server import create_app
 from tests.conftest import make_pool
 
-OPERATIONS = [
-    ("POST", "/api/exchange"),
-    ("GET", "/api/picture"),
-    ("GET", "/api/answers"),
-    ("POST", "/api/more"),
-    ("GET", "/api/owner"),
-    ("GET", "/api/owner/relations"),
-    ("GET", "/api/owner/review/{kind}"),
-    ("GET", "/api/owner/card/{triple}"),
-    ("POST", "/api/owner/settle"),
-    ("POST", "/api/owner/change"),
-    ("POST", "/api/owner/annotators"),
-    ("POST", "/api/owner/link"),
-    ("GET", "/api/owner/download/{name}"),
-    ("GET", "/api/guidelines"),
-    ("GET", "/api/relations"),
-]
+READ = ("picture", "answers", "guidelines", "relations", "owner", "owner/relations")
+READ_ONE = ("owner/review/{kind}", "owner/card/{triple}", "owner/download/{name}")
+SENT = ("exchange", "more", "owner/settle", "owner/change", "owner/annotators", "owner/link")
+OPERATIONS = [("GET", f"/api/{path}") for path in READ + READ_ONE] + [("POST", f"/api/{path}") for path in SENT]
 POSITIVE, NEGATIVE = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
 # There is no wrong way to ask for what takes no parameter.
 NOTHING_TO_SAY = ("/api/picture", "/api/owner", "/api/owner/relations", "/api/guidelines", "/api/relations")

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from contextlib import nullcontext
 
 import numpy as np
@@ -17,6 +16,7 @@ from actc.data.files import write_triples
 from actc.web.studio.project import create_studio_folder
 from actc.web.studio.runs import LIVING, list_runs
 from actc.web.studio.server import create_studio
+from tests.web.browser.conftest import wait_for
 
 BYTES = {"content-type": "application/octet-stream"}
 
@@ -65,10 +65,8 @@ def find_candidates(folder, families):
 def run_to_its_end(client, name, what, state="done"):
     """Start a run and wait until it ends."""
     client.post(f"/api/projects/{name}/runs", json={"what": what}).raise_for_status()
-    run, until = list_runs(client.app.state.studio.folder / name)[-1], time.monotonic() + 120
-    while run.state in LIVING:
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    run = list_runs(client.app.state.studio.folder / name)[-1]
+    wait_for(lambda: run.state not in LIVING, 120)
     assert run.state == state, run.describe()
 
 

@@ -15,15 +15,13 @@ from actc.session import Session
 from actc.web.studio.project import add_sample, create_project
 from actc.web.studio.runs import RunQueue, add_run, list_runs, time_left
 from tests.conftest import pages_of
+from tests.web.browser.conftest import wait_for as until
 from tests.web.studio.conftest import Command, add_project
 
 
 def wait_for(run, *states, seconds=120):
-    for _ in range(int(seconds / 0.05)):
-        if (found := run.state) in states:
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"still {run.state}, not {states}: {run.describe()}")
+    until(lambda: run.state in states, seconds)
+    return run.state
 
 
 def project_in(studio):
@@ -78,11 +76,7 @@ def test_a_cancelled_run_ends_with_all_its_processes_and_goes_on_when_it_is_told
     words = ["actc", "complete", "files/words.tsv.gz", "--budget", "10", "--out", "result"]
     with RunQueue(studio, 1):
         run = add_run(project.folder, "go", [words])
-        wait_for(run, "running")
-        for _ in range(600):
-            if run.describe()["stages"]:
-                break
-            time.sleep(0.05)
+        until(lambda: run.state == "running" and run.describe()["stages"])
         run.cancel()
         assert wait_for(run, "cancelled", seconds=10) == "cancelled"
         group = int((run.folder / "pid").read_text())

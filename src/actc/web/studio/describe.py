@@ -192,7 +192,7 @@ def _read_report(project: Project) -> dict[str, Any]:
     return {
         "accepted": report.get("accepted", report.get("removed")),
         "removed": check.get("removed"),
-        # Where both are sought, candidates and facts were judged.
+        # With both goals, candidates and facts were judged.
         "answers": report.get("judged", report.get("answers", 0)) + check.get("judged", 0),
         "precision": report.get("accepted_precision")
         or report.get("removed_precision")
