@@ -2,8 +2,9 @@
 
 What the evidence adds to the log-odds decides whether it is for or against, and how strong it is. A sentence is written
 for its side, and is empty where its words would not convince: one similar entity in five may be more than is typical,
-and a rule that holds in 3% of the cases raises nothing where 5% of the candidates are true. Relations stand as in
-rules, ``relation(head, tail)``: a name does not say which way it goes.
+and a rule that holds in 3% of the cases raises nothing where 5% of the candidates are true. Nor is it a reason against
+a candidate that no entity has its fact where its slot is empty: then none can. Relations stand as in rules,
+``relation(head, tail)``: a name does not say which way it goes.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from actc.data.deliver import write_beside
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
@@ -26,52 +27,41 @@ from actc.evidence.plan import NAMED_COLUMNS, SIDES
 from actc.evidence.table import recode_named
 from actc.graph.graph import Graph
 
-# Pieces about nearly the same make one sentence: two could contradict each other.
-ABOUT_ENDS = dict.fromkeys(("slot", "share", "degree"), "slot") | {one: one for one in ("kind", "rule", "relatives")}
-TOPICS = {f"{side}_{name}": f"{side}_{topic}" for side in SIDES for name, topic in ABOUT_ENDS.items()}
-TOPICS |= {"pair": "pair", "path": "path", "same": "same"}
-TOPICS |= dict.fromkeys(("score", "place", "behind", "above"), "score")
 AGAINST = "against: "  # in front of a sentence that opposes a candidate
+MOST = 3  # sentences per candidate
 LEAST = 0.05  # log-odds; a smaller weight is no reason
 FEW = 0.5  # below this share a sentence with a percentage reads as a reason against
 NONE = 0.005  # below this share it reads as 0%, which supports nothing
 NEARLY = 0.25  # of the typical number: what is nearer to it is neither much nor little
+FEWEST_SIMILAR = 3  # entities of which it means something that hardly any has the fact
 SAVED = ("evidence.npz", "evidence-of-model.npz")
+CURVE, PIECE = "curve of ", "piece "
+"""What the names of arrays in these files begin with."""
 
 
-@dataclass(frozen=True, eq=False)
 class Slots:
-    """The slots of one side that facts fill: for heads the tails of (head, relation), for tails the heads.
+    """What facts fill the slots of one side: the tails of each (head, relation), or the heads of each (relation, tail).
 
-    ``keys`` are each fact's slot, rising, ``others`` the entity in it, ``single`` the share of each relation's slots
-    that have exactly one entity in them.
+    ``single`` is the share of each relation's slots that have exactly one entity in them.
     """
 
-    graph: Graph
-    keys: IntArray
-    others: IntArray
-    single: FloatArray
-
-    @classmethod
-    def of(cls, graph: Graph, side: str) -> Self:
-        """Count what fills the slots of a graph's heads or tails."""
-        relations = len(graph.relation_names)
+    def __init__(self, graph: Graph, side: str) -> None:
+        self.graph, count = graph, len(graph.relation_names)
         ends, others = (graph.heads, graph.tails) if side == "head" else (graph.tails, graph.heads)
-        keys = ends * relations + graph.relations
+        keys = ends * count + graph.relations
         order = np.argsort(keys, kind="stable")
-        slots, counts = np.unique(keys, return_counts=True)
-        ones, slots_of = (np.bincount(part % relations, minlength=relations) for part in (slots[counts == 1], slots))
-        return cls(graph, keys[order], others[order], ones / np.maximum(slots_of, 1))
+        self.keys, self.others = keys[order], others[order]
+        slots, sizes = np.unique(keys, return_counts=True)
+        single, every = (np.bincount(part % count, minlength=count) for part in (slots[sizes == 1], slots))
+        self.single = np.append(single / np.maximum(every, 1), 0.0)
 
-    def look_up(self, entity: str, relation: str) -> tuple[int, str, float]:
-        """Return how many an entity has of a relation, the first of them, and the relation's share of single ones."""
-        r = self.graph.relation_names.places.get(relation, -1)
+    def look_up(self, entity: str, relation: str) -> tuple[IntArray, float]:
+        """Return what an entity has of a relation, in codes, and the share of the relation's slots with one alone."""
         u = self.graph.entity_names.places.get(entity, -1)
-        if r < 0 or u < 0:
-            return 0, "", float(self.single[r]) if r >= 0 else 0.0
-        low, high = np.searchsorted(self.keys, [u * len(self.single) + r, u * len(self.single) + r + 1])
-        first = self.graph.entity_names[self.others[low]] if high > low else ""
-        return int(high - low), first, float(self.single[r])
+        r = self.graph.relation_names.places.get(relation, -1)
+        key = u * len(self.graph.relation_names) + r if min(u, r) >= 0 else -1
+        low, high = np.searchsorted(self.keys, [key, key + 1])
+        return self.others[low:high], float(self.single[r])
 
 
 class Subject:
@@ -88,9 +78,9 @@ class Subject:
         self.ids = dict(zip(("head", "relation", "tail"), candidates.triple(row), strict=True))
         self.name = {place: call(one) for place, one in self.ids.items()}
 
-    def goal(self, side: str, name: str = "X") -> str:
-        """Return the candidate as an atom with another name in the place of its head or tail."""
-        head, relation, tail = (self.name | {side: name}).values()
+    def goal(self, **others: str) -> str:
+        """Return the candidate as an atom, with other names in the place of its head or tail."""
+        head, relation, tail = (self.name | others).values()
         return f"{relation}({head}, {tail})"
 
     def atom(self, slot: str, begin: str, end: str) -> str:
@@ -99,82 +89,88 @@ class Subject:
         name = self.call(self.graph.relation_names[relation])
         return f"{name}({end}, {begin})" if back else f"{name}({begin}, {end})"
 
+    def entity(self, piece: str) -> str:
+        """Return the name of the entity that a piece of evidence is about."""
+        return self.call(self.graph.entity_names[int(self.value[piece])])
+
     def implication(self, rule: str, share: float, supports: bool, more: str = "") -> str:
         """Return a rule as a reason: for a candidate if it holds more often than candidates are true, else against."""
         if supports != (share >= max(NONE, self.share)):
             return ""
-        return f"Rule: {rule} in {'' if supports else 'only '}{_percent(share)} of the cases{more}."
+        return f"Rule: {rule} in {_percent(share, supports)} of the cases{more}."
 
-    def filled(self, side: str) -> tuple[int, str, float]:
-        """Return what fills the slot of one end."""
-        return self.slots[side].look_up(self.ids[side], self.ids["relation"])
+
+def _percent(share: float, supports: bool) -> str:
+    if share < NONE:
+        return "less than 1%"
+    return f"{share:.0%}" if supports else f"only {share:.0%}"
 
 
 Sentence = Callable[[Subject, bool], str]
 
 
 def _describe_slot(side: str, of: Subject, supports: bool) -> str:
-    count, usual, end = int(of.value[f"{side}_slot_filled"]), of.value[f"{side}_slot_usual"], of.name[side]
-    goal = of.goal("tail" if side == "head" else "head")
-    there, first, single = of.filled(side)
+    """Fewer facts than are typical leave room for one more; more do not, least of all where nearly all have one."""
+    count, usual = int(of.value[f"{side}_slot_filled"]), of.value[f"{side}_slot_usual"]
+    other, typical = OTHER[side], round(usual)
+    there, single = of.slots[side].look_up(of.ids[side], of.ids["relation"])
+    goal, plural = of.goal(**{other: "X"}), "s" if count > 1 else ""
+    if count and single >= FEW:
+        facts = f"{count:,} other fact{plural} {goal}"
+        if len(there) == count == 1:
+            facts = f"the fact {of.goal(**{other: of.call(of.graph.entity_names[there[0]])})}"
+        only = f"{single:.0%} of the entities with such facts have only one"
+        return "" if supports else f"{of.name[side]} already has {facts}; {only}."
+    if supports != (count < usual) or count == typical or abs(count - usual) < NEARLY * usual:
+        return ""
     if not count:
-        return f"{end} has no recorded fact {goal}."
-    facts = f"{count:,} {'fact' if count == 1 else 'facts'} {goal}"
-    if single < FEW:
-        if abs(count - usual) < NEARLY * usual:
-            return ""
-        more = "has" if supports else "already has"
-        typical = round(usual, 1 if usual < 3 else 0)
-        return f"{end} {more if count > usual else 'has only'} {facts}; {typical:g} is typical."
-    if count == there == 1:
-        facts = f"the fact {of.goal('tail' if side == 'head' else 'head', of.call(first))}"
-    only = f"{single:.0%} of the entities with such facts have only one"
-    return "" if supports else f"{end} already has {facts}; {only}."
+        return f"No other fact {goal} is recorded; {typical:,} is typical."
+    has = "has only" if supports else "already has"
+    return f"{of.name[side]} {has} {count:,} other fact{plural} {goal}; {typical:,} is typical."
 
 
 def _describe_kind(side: str, of: Subject, supports: bool) -> str:
-    share, slot = of.value[f"{side}_kind_best"], int(of.value[f"{side}_kind_slot"])
-    if slot < 0 or supports != (share >= FEW):
+    """Tell whether an entity without such a fact is of a kind that has some."""
+    share = of.value[f"{side}_kind_best"]
+    if of.value[f"{side}_kind_slot"] < 0 or of.value[f"{side}_slot_filled"] or supports != (share >= FEW):
         return ""
-    kind = f"{SIDES[slot % 2]} of {of.call(of.graph.relation_names[slot // 2])}"
-    of_these = f"{_percent(share)} of such entities are {side}s of {of.name['relation']}"
-    return f"{of.name[side]} is a {kind}; {'' if supports else 'only '}{of_these}."
+    body, goal = of.atom(f"{side}_kind_slot", "A", "X"), of.goal(**{side: "A", OTHER[side]: "X"})
+    such = f"Of the entities A with facts {body}, {_percent(share, supports)} have facts {goal}"
+    return f"{such}; here A is {of.name[side]}."
 
 
 def _describe_rule(side: str, of: Subject, supports: bool) -> str:
-    share, end, entity = of.value[f"{side}_rule_best"], of.name[side], int(of.value[f"{side}_rule_entity"])
-    if entity < 0 or share <= 0:
-        return "" if supports else f"No entity that shares a fact with {end} has the fact {of.goal(side)}."
-    body = of.atom(f"{side}_rule_slot", "X", of.call(of.graph.entity_names[entity]))
-    return of.implication(f"{body} implies {of.goal(side)}", share, supports, f"; here X is {end}")
+    share, end, goal = of.value[f"{side}_rule_best"], of.name[side], of.goal(**{side: "X"})
+    if of.value[f"{side}_rule_entity"] < 0 or share <= 0:
+        possible = of.value[f"{OTHER[side]}_slot_filled"] and not supports
+        return f"No entity that shares a fact with {end} has the fact {goal}." if possible else ""
+    body = of.atom(f"{side}_rule_slot", "X", of.entity(f"{side}_rule_entity"))
+    return of.implication(f"{body} implies {goal}", share, supports, f"; here X is {end}")
 
 
 def _describe_relatives(side: str, of: Subject, supports: bool) -> str:
     """Support by the most similar entity or by most of five; a few others do not convince a reader."""
     count, total, first = (int(of.value[f"{side}_relatives_{name}"]) for name in ("five", "count", "first"))
-    if not total or supports != (bool(first) or 2 * count >= total):
+    most = total > 1 and 2 * count >= total
+    if supports != (bool(first) or most):
         return ""
-    end, goal = of.name[side], of.goal(side)
-    if not count:
-        who = f"None of the {total} entities" if total > 1 else "The entity"
-        return f"{who} most similar to {end} {'has' if total > 1 else 'does not have'} the fact {goal}."
+    similar = f"entities most similar to {of.name[side]} {'have' if count > 1 else 'has'} the"
     if not supports:
-        return f"Only {count} of the {total} entities most similar to {end} {_have(count)} the fact {goal}."
-    similar = of.call(of.graph.entity_names[int(of.value[f"{side}_relatives_entity"])])
-    if 2 * count < total or total == 1:
-        return f"The entity most similar to {end} has the same fact: {of.goal(side, similar)}."
-    example = f"{', for example' if count > 1 else ':'} {of.goal(side, similar)}"
-    return f"{count} of the {total} entities most similar to {end} {_have(count)} the same fact{example}."
-
-
-def _have(count: int) -> str:
-    return "has" if count == 1 else "have"
+        possible = of.value[f"{OTHER[side]}_slot_filled"] and total >= FEWEST_SIMILAR
+        who = f"Only {count}" if count else "None"
+        return f"{who} of the {total} {similar} fact {of.goal(**{side: 'X'})}." if possible else ""
+    example = of.goal(**{side: of.entity(f"{side}_relatives_entity")})
+    if not most:
+        return f"The entity most similar to {of.name[side]} has the same fact: {example}."
+    every = "Both" if total == 2 else f"All {total}"
+    who = every if count == total else f"{count} of the {total}"
+    return f"{who} {similar} same fact{', for example' if count > 1 else ':'} {example}."
 
 
 def _describe_pair(of: Subject, supports: bool) -> str:
     if of.value["pair_slot"] < 0:
         return "" if supports else f"No other fact links {of.name['head']} and {of.name['tail']}."
-    rule = f"{of.atom('pair_slot', 'A', 'B')} implies {of.name['relation']}(A, B)"
+    rule = f"{of.atom('pair_slot', 'A', 'B')} implies {of.goal(head='A', tail='B')}"
     return of.implication(rule, of.value["pair_best"], supports)
 
 
@@ -182,11 +178,7 @@ def _describe_path(of: Subject, supports: bool) -> str:
     if of.value["path_first_slot"] < 0:
         return "" if supports else f"No path of two facts leads from {of.name['head']} to {of.name['tail']}."
     body = f"{of.atom('path_first_slot', 'A', 'X')} and {of.atom('path_second_slot', 'X', 'B')}"
-    return of.implication(f"{body} imply {of.name['relation']}(A, B)", of.value["path_best"], supports)
-
-
-def _percent(share: float) -> str:
-    return "less than 1%" if share < NONE else f"{share:.0%}"
+    return of.implication(f"{body} imply {of.goal(head='A', tail='B')}", of.value["path_best"], supports)
 
 
 def _describe_same(of: Subject, supports: bool) -> str:
@@ -194,80 +186,46 @@ def _describe_same(of: Subject, supports: bool) -> str:
 
 
 def _describe_score(of: Subject, supports: bool) -> str:
-    tail, head = int(of.value["place_among_tails"]), int(of.value["place_among_heads"])
+    tail, head = (f"{int(of.value[f'place_among_{side}s']):,}" for side in ("tail", "head"))
     high = "high" if supports else "low"
-    return f"The model's score is {high}: rank {tail} among the proposed tails, {head} among the proposed heads."
+    return f"The model's score is {high}: rank {tail} among the proposed tails, rank {head} among the proposed heads."
 
 
+OTHER = dict(zip(SIDES, reversed(SIDES), strict=True))
 OF_ENDS = {
-    "slot": _describe_slot,
-    "kind": _describe_kind,
-    "rule": _describe_rule,
-    "relatives": _describe_relatives,
+    ("slot", "share", "degree"): _describe_slot,
+    ("kind",): _describe_kind,
+    ("rule",): _describe_rule,
+    ("relatives",): _describe_relatives,
 }
-SENTENCES: dict[str, Sentence] = {f"{side}_{n}": partial(one, side) for side in SIDES for n, one in OF_ENDS.items()}
-SENTENCES |= {"pair": _describe_pair, "path": _describe_path, "same": _describe_same, "score": _describe_score}
+SENTENCES: dict[tuple[str, ...], Sentence] = {
+    tuple(f"{side}_{begins}" for begins in topic): partial(sentence, side)
+    for side in SIDES
+    for topic, sentence in OF_ENDS.items()
+}
+SENTENCES |= {("pair",): _describe_pair, ("path",): _describe_path, ("same",): _describe_same}
+SENTENCES |= {("score", "place", "behind", "above"): _describe_score}
+"""How the pieces of evidence begin that a sentence is about: two sentences about nearly the same could disagree."""
 
 
-def give_reasons(
-    candidates: ScoredTriples,
-    model: EvidenceModel,
-    graph: Graph,
-    rows: ArrayLike | None = None,
-    *,
-    accepted: BoolArray | None = None,
-    most: int = 3,
-    call: Callable[[str], str] = str,
-) -> list[tuple[str, ...]]:
-    """Return the strongest reasons for and against each of some candidates.
+def _choose(of: Subject, strengths: FloatArray, side: int) -> tuple[str, ...]:
+    """Return the strongest sentences of one candidate, those for and those against it apart.
 
-    Parameters
-    ----------
-    candidates : ScoredTriples
-        With their evidence, as it was gathered.
-    model : EvidenceModel
-        The weights of the pieces.
-    graph : Graph
-        The known facts that the evidence was gathered from.
-    rows : int array of shape (n,), optional
-        The candidates that reasons are wanted of; all of them if not given.
-    accepted : bool array of shape (n,), optional
-        What was decided: reasons of that side come first, at least one of them, or a sentence that there is none.
-        Without it the side with the strongest reason comes first.
-    most : int
-        Sentences per candidate at most.
-    call : callable
-        What an entity or a relation is called, from its id.
-
-    Returns
-    -------
-    list of n tuples of str
-        Those for and those against apart, the strongest of each first; those against begin with "against: ".
+    ``side`` is 1 or -1 for what was decided: at least one sentence of that side is there, and it comes first.
     """
-    rows = np.arange(len(candidates)) if rows is None else np.asarray(rows)
-    topics, strengths = score_topics(candidates, model, rows)
-    slots = {side: Slots.of(graph, side) for side in SIDES}
-    sides = np.zeros(len(rows)) if accepted is None else np.where(accepted, 1, -1)
-    return [
-        _choose(Subject(candidates, row, slots, call, model.share), topics, strength, int(side), most)
-        for row, strength, side in zip(rows.tolist(), strengths, sides.tolist(), strict=True)
-    ]
-
-
-def _choose(of: Subject, topics: list[str], strength: FloatArray, side: int, most: int) -> tuple[str, ...]:
-    """Return the strongest sentences of one candidate, those for and those against it apart."""
     reasons: list[tuple[bool, str]] = []
-    for place in np.argsort(-np.abs(strength), kind="stable").tolist():
-        supports = bool(strength[place] > 0)
-        agrees = side == 0 or supports == (side > 0)
-        room = len(reasons) < most - 1 or agrees or any(one == (side > 0) for one, _ in reasons)
-        if abs(strength[place]) < LEAST or len(reasons) == most or not room:
-            continue
-        if sentence := SENTENCES[topics[place]](of, supports):
+    decided, sentences = side > 0, list(SENTENCES.values())
+    for place in np.argsort(-np.abs(strengths), kind="stable").tolist():
+        supports = bool(strengths[place] > 0)
+        if abs(strengths[place]) < LEAST or len(reasons) == MOST:
+            break
+        if side and len(reasons) == MOST - 1 and decided not in (supports, *dict(reasons)):
+            continue  # the last one is of the side that was decided
+        if sentence := sentences[place](of, supports):
             reasons.append((supports, sentence))
-    if side and not any(supports == (side > 0) for supports, _ in reasons):
-        reasons.insert(0, (side > 0, f"No single piece of evidence {'supports' if side > 0 else 'opposes'} it."))
-    first = side > 0 if side else bool(reasons) and reasons[0][0]
+    if side and decided not in dict(reasons):
+        reasons.insert(0, (decided, "No single reason."))
+    first = decided if side or not reasons else reasons[0][0]
     reasons.sort(key=lambda reason: reason[0] != first)
     return tuple(sentence if supports else f"{AGAINST}{sentence}" for supports, sentence in reasons)
 
@@ -280,13 +238,11 @@ def join_reasons(reasons: Sequence[str]) -> str:
     return " ".join(f"{name}: {' '.join(sentences)}" for name, sentences in parts.items())
 
 
-def score_topics(candidates: ScoredTriples, model: EvidenceModel, rows: IntArray) -> tuple[list[str], FloatArray]:
-    """Return what sentences can be about, and what each adds to the log-odds of some candidates, shape (n, topics)."""
-    topic = [next((one for begins, one in TOPICS.items() if name.startswith(begins)), "") for name in model.columns]
-    topics = sorted(set(topic) - {""})
+def weigh_topics(candidates: ScoredTriples, model: EvidenceModel, rows: IntArray) -> FloatArray:
+    """Return what the pieces of each sentence add to the log-odds of some candidates, shape (n, sentences)."""
     pieces = model.ridge.pieces(stack_pieces(candidates.pieces, model.columns, rows))
-    strengths = [pieces[:, [name == one for name in topic]].sum(axis=1) for one in topics]
-    return topics, np.column_stack(strengths) if strengths else np.zeros((len(rows), 0))
+    topics = [[name.startswith(begins) for name in model.columns] for begins in SENTENCES]
+    return np.column_stack([pieces[:, topic].sum(axis=1) for topic in topics])
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,35 +256,54 @@ class Reasons:
     parts: tuple[tuple[ScoredTriples, EvidenceModel], ...]
     graph: Graph
 
+    def give(
+        self, rows: IntArray, accepted: BoolArray | None = None, call: Callable[[str], str] = str
+    ) -> list[tuple[str, ...]]:
+        """Return the strongest reasons for and against each of n candidates.
+
+        Parameters
+        ----------
+        rows : int array of shape (n,)
+        accepted : bool array of shape (n,), optional
+            What was decided: reasons of that side come first, at least one of them, or words that there is none.
+            Without it the side with the strongest reason comes first.
+        call : callable
+            What an entity or a relation is called, from its id.
+
+        Returns
+        -------
+        list of n tuples of str
+            Those for and those against apart, the strongest of each first; those against begin with "against: ".
+        """
+        slots = {side: Slots(self.graph, side) for side in SIDES}
+        sides = np.zeros(len(rows)) if accepted is None else np.where(accepted, 1, -1)
+        reasons: list[tuple[str, ...]] = [()] * len(rows)
+        start = 0
+        for evidence, model in self.parts:
+            here = np.flatnonzero((rows >= start) & (rows < start + len(evidence)))
+            strengths = weigh_topics(evidence, model, rows[here] - start)
+            for place, strength in zip(here.tolist(), strengths, strict=True):
+                subject = Subject(evidence, int(rows[place]) - start, slots, call, model.share)
+                reasons[place] = _choose(subject, strength, int(sides[place]))
+            start += len(evidence)
+        return reasons
+
     def of(self, rows: IntArray, accepted: BoolArray, call: Callable[[str], str] = str) -> list[str]:
         """Return the reasons of some candidates, those for what was decided in front, in one text each.
 
         ``call`` gives the name of an id; without it ids stand there as they are.
         """
-        return [join_reasons(reasons) for reasons in self._give(rows, accepted, call)]
+        return [join_reasons(reasons) for reasons in self.give(rows, accepted, call)]
 
     def marked(self, rows: IntArray) -> list[tuple[str, ...]]:
         """Return the reasons of some candidates as a session stores them: ids in double brackets, no side in front."""
-        return self._give(rows, None, "[[{}]]".format)
+        return self.give(rows, call="[[{}]]".format)
 
     def column(self, rows: IntArray, count: int) -> NDArray[np.object_]:
         """Return ``count`` texts, the reasons of some candidates, ids in double brackets; the others are empty."""
         column = np.full(count, "", dtype=object)
         column[rows] = np.array([*map(join_reasons, self.marked(rows)), ""], dtype=object)[:-1]
         return column
-
-    def _give(
-        self, rows: IntArray, accepted: BoolArray | None, call: Callable[[str], str] = str
-    ) -> list[tuple[str, ...]]:
-        reasons: dict[int, tuple[str, ...]] = {}
-        start = 0
-        for evidence, model in self.parts:
-            here = np.flatnonzero((rows >= start) & (rows < start + len(evidence)))
-            side = None if accepted is None else accepted[here]
-            given = give_reasons(evidence, model, self.graph, rows[here] - start, accepted=side, call=call)
-            reasons |= dict(zip(here.tolist(), given, strict=True))
-            start += len(evidence)
-        return [reasons.get(place, ()) for place in range(len(rows))]
 
     def describe(self) -> dict[str, Any]:
         """Return the weights of the evidence as plain values: the largest of the first part first."""
@@ -358,21 +333,15 @@ class Reasons:
 
 
 def save_evidence(path: Path, candidates: ScoredTriples, model: EvidenceModel, graph: Graph) -> None:
-    """Write the evidence of candidates and its model."""
-    pieces = {name: column for name, column in candidates.pieces.items() if name not in NAMED_COLUMNS}
-    quantiles = model.ridge.quantiles
-    columns: dict[str, Any] = {
-        "values": np.column_stack([*pieces.values()]).astype(np.float32),
-        "named": np.column_stack([candidates.pieces[name] for name in NAMED_COLUMNS]).astype(np.int32),
-        **{name: np.array(getattr(graph, name)) for name in ("entity_names", "relation_names")},
-        "columns": np.array([*pieces]),
-        "pieces": np.array(model.columns),
-        "weights": model.ridge.weights,
-        "numbers": np.array([model.ridge.intercept, model.share, model.holdout]),
-        "knots": np.array([len(values) for values in quantiles.values]),
-        "knot_values": np.concatenate(quantiles.values),
-        "knot_normal": np.concatenate(quantiles.normal),
-    }
+    """Write the evidence of candidates and its model, each piece and each curve by its name."""
+    ridge = model.ridge
+    numbers = [ridge.intercept, model.share, model.holdout]
+    columns: dict[str, Any] = {"numbers": np.array(numbers), "weights": ridge.weights}
+    columns |= {name: np.array(getattr(graph, name)) for name in ("entity_names", "relation_names")}
+    for name, values, normal in zip(model.columns, ridge.quantiles.values, ridge.quantiles.normal, strict=True):
+        columns[f"{CURVE}{name}"] = np.stack([values, normal])
+    for name, piece in candidates.pieces.items():
+        columns[f"{PIECE}{name}"] = piece.astype(np.int32 if name in NAMED_COLUMNS else np.float32)
     with write_beside(path) as temporary, temporary.open("wb") as file:
         np.savez(file, **columns)
 
@@ -382,20 +351,19 @@ def load_evidence(path: Path, candidates: ScoredTriples, graph: Graph) -> tuple[
     try:
         with np.load(path, allow_pickle=False) as columns:
             saved = dict(columns)
-        names, entities, relations, pieces = (
-            tuple(saved[name].tolist()) for name in ("columns", "entity_names", "relation_names", "pieces")
-        )
-        values = dict(zip(names, saved["values"].astype(np.float64).T, strict=True))
-        named = dict(zip(NAMED_COLUMNS, saved["named"].astype(np.float64).T, strict=True))
-        values |= recode_named(named, (entities, relations), graph)
-        ends = np.cumsum(saved["knots"])[:-1]
-        quantiles = Quantiles(*(tuple(np.split(saved[name], ends)) for name in ("knot_values", "knot_normal")))
+        curves = {name.removeprefix(CURVE): curve for name, curve in saved.items() if name.startswith(CURVE)}
+        pieces = {
+            name.removeprefix(PIECE): piece.astype(np.float64) for name, piece in saved.items() if name.startswith(PIECE)
+        }
+        names = saved["entity_names"].tolist(), saved["relation_names"].tolist()
+        pieces |= recode_named({name: pieces[name] for name in NAMED_COLUMNS}, names, graph)
         intercept, share, holdout = saved["numbers"].tolist()
+        quantiles = Quantiles(tuple(curve[0] for curve in curves.values()), tuple(one[1] for one in curves.values()))
+        ridge = Ridge(quantiles, saved["weights"], intercept)
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise FileError(f"{path} does not hold evidence ({error}); look it up again.") from None
-    if len(saved["values"]) > len(candidates):
-        raise FileError(f"{path}: it has {len(saved['values'])} rows, more than the {len(candidates)} candidates.")
-    some = candidates.take(np.arange(len(saved["values"])))
-    return some.with_pieces(**values), EvidenceModel(
-        pieces, Ridge(quantiles, saved["weights"], intercept), share, int(holdout)
-    )
+    count = len(next(iter(pieces.values())))
+    if count > len(candidates):
+        raise FileError(f"{path}: it has {count} rows, more than the {len(candidates)} candidates.")
+    some = candidates.take(np.arange(count))
+    return some.with_pieces(**pieces), EvidenceModel(tuple(curves), ridge, share, int(holdout))
