@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from actc.data.triples import ScoredTriples
 from actc.evidence.model import EvidenceModel, Quantiles, Ridge
 from actc.evidence.plan import SIDES
-from actc.evidence.reasons import SENTENCES, Slots, Subject, give_reasons, join_reasons, score_topics
+from actc.evidence.reasons import SENTENCES, Reasons, Slots, Subject, join_reasons, weigh_topics
 from actc.evidence.table import gather_evidence
 from actc.graph.graph import Graph
 
@@ -44,40 +43,51 @@ def weights(evidence, **given):
 
 
 def describe(graph, evidence, topic, row, supports, **values):
-    """Return the sentence of a topic, with some pieces of evidence replaced."""
+    """Return the sentence of a topic, by how one of its pieces begins, with some pieces of evidence replaced."""
     evidence = evidence.with_pieces(**{name: np.full(len(evidence), value) for name, value in values.items()})
-    slots = {side: replace(Slots.of(graph, side), single=np.zeros(len(graph.relation_names))) for side in SIDES}
-    return SENTENCES[topic](Subject(evidence, row, slots, str, share=0.1), supports)
+    slots = {side: Slots(graph, side) for side in SIDES}
+    for one in slots.values():
+        one.single[:] = 0
+    sentence = next(one for pieces, one in SENTENCES.items() if topic in pieces)
+    return sentence(Subject(evidence, row, slots, str, share=0.1), supports)
+
+
+def give(graph, evidence, model, rows, accepted=None, **words):
+    """Return the reasons of some candidates."""
+    decided = None if accepted is None else np.array(accepted)
+    return Reasons(((evidence, model),), graph).give(np.array(rows), decided, **words)
 
 
 def test_a_slot_that_most_fill_once_says_so_and_names_what_is_there(evidence, graph):
-    (reasons,) = give_reasons(evidence, weights(evidence, head_slot_filled=-1.0), graph, np.array([0]))
+    (reasons,) = give(graph, evidence, weights(evidence, head_slot_filled=-1.0), [0])
     assert reasons == (
         "against: ada already has the fact born in(ada, london); 75% of the entities with such facts have only one.",
     )
 
 
-def test_a_slot_is_compared_with_what_is_typical(evidence, graph):
-    many = {"head_slot_filled": 39, "head_slot_usual": 6.98}
-    expected = "ada already has 39 facts born in(ada, X); 7 is typical."
-    assert describe(graph, evidence, "head_slot", 0, False, **many) == expected
-    assert (
-        describe(graph, evidence, "head_slot", 0, True, head_slot_filled=0)
-        == "ada has no recorded fact born in(ada, X)."
-    )
-    assert describe(graph, evidence, "tail_slot", 0, True, tail_slot_filled=2, tail_slot_usual=2.2) == ""
+def test_fewer_facts_than_are_typical_speak_for_one_more_and_more_against(evidence, graph):
+    for count, typical, supports, words in (
+        (39, 6.98, False, "ada already has 39 other facts born in(ada, X); 7 is typical."),
+        (2, 6.98, True, "ada has only 2 other facts born in(ada, X); 7 is typical."),
+        (1, 2.4, True, "ada has only 1 other fact born in(ada, X); 2 is typical."),
+        (0, 1.2, True, "No other fact born in(ada, X) is recorded; 1 is typical."),
+        (2, 2.2, False, ""),
+        (1, 1.4, True, ""),
+        (0, 0.0, True, ""),
+    ):
+        values = {"head_slot_filled": count, "head_slot_usual": typical}
+        assert describe(graph, evidence, "head_slot", 0, supports, **values) == words
+        assert describe(graph, evidence, "head_slot", 0, not supports, **values) == ""
 
 
 def test_what_says_the_same_is_one_reason(evidence, graph):
     """A slot without facts has none of the relation's facts: both pieces make one sentence, for or against."""
-    model = weights(evidence, tail_slot_filled=-1.0, tail_share=0.1)
-    one, other = (
-        weights(evidence, **{name: weight}) for name, weight in (("tail_slot_filled", -1.0), ("tail_share", 0.1))
+    both, first, second = (
+        weigh_topics(evidence, weights(evidence, **given), np.arange(len(evidence)))
+        for given in ({"tail_slot_filled": -1.0, "tail_share": 0.1}, {"tail_slot_filled": -1.0}, {"tail_share": 0.1})
     )
-    both, first, second = (score_topics(evidence, each, np.arange(len(evidence))) for each in (model, one, other))
-    at = both[0].index("tail_slot")
-    assert "tail_share" not in both[0]
-    np.testing.assert_allclose(both[1][:, at], first[1][:, at] + second[1][:, at])
+    np.testing.assert_allclose(both, first + second)
+    assert ((both != 0).sum(axis=1) <= 1).all()
 
 
 def test_rules_stand_as_rules(evidence, graph):
@@ -100,10 +110,12 @@ def test_a_rule_supports_what_it_makes_likelier_than_others(evidence, graph, top
     [
         (1, 1, 1, True, "The entity most similar to ada has the same fact: born in(eve, paris)."),
         (1, 5, 1, True, "The entity most similar to ada has the same fact: born in(eve, paris)."),
+        (2, 2, 1, True, "Both entities most similar to ada have the same fact, for example born in(eve, paris)."),
+        (5, 5, 1, True, "All 5 entities most similar to ada have the same fact, for example born in(eve, paris)."),
         (3, 5, 0, True, "3 of the 5 entities most similar to ada have the same fact, for example born in(eve, paris)."),
         (1, 5, 0, False, "Only 1 of the 5 entities most similar to ada has the fact born in(X, paris)."),
         (0, 5, 0, False, "None of the 5 entities most similar to ada has the fact born in(X, paris)."),
-        (0, 1, 0, False, "The entity most similar to ada does not have the fact born in(X, paris)."),
+        (0, 2, 0, False, ""),
     ],
 )
 def test_similar_entities_support_a_fact_if_the_most_similar_one_or_most_of_them_have_it(
@@ -122,35 +134,45 @@ def test_the_most_similar_entity_that_has_the_fact_is_named(graph):
     assert relatives == {"five": 1, "count": 1, "first": 1, "entity": graph.entity_names.places["eve"]}
 
 
-def test_a_kind_names_the_relation_that_makes_it(graph):
+def test_a_kind_is_named_by_its_facts_where_the_entity_has_no_such_fact_yet(graph):
     evidence = gather_evidence(graph, Graph.from_columns(["kim"], ["lives in"], ["paris"]))
     words = describe(graph, evidence, "head_kind", 0, True, head_kind_best=0.9)
-    assert re.fullmatch(r"kim is a (head|tail) of [a-z ]+; 90% of such entities are heads of lives in\.", words)
-    assert "; only 10%" in describe(graph, evidence, "head_kind", 0, False, head_kind_best=0.1)
+    assert re.fullmatch(
+        r"Of the entities A with facts [a-z ]+\((A, X|X, A)\), 90% have facts lives in\(A, X\); here A is kim\.", words
+    )
+    assert ", only 10% have" in describe(graph, evidence, "head_kind", 0, False, head_kind_best=0.1)
+    assert ", less than 1% have" in describe(graph, evidence, "head_kind", 0, False, head_kind_best=0.0)
+    assert describe(graph, evidence, "head_kind", 0, True, head_kind_best=0.9, head_slot_filled=1) == ""
+
+
+def test_it_is_no_reason_that_nobody_has_a_fact_that_nobody_can_have(graph, evidence):
+    """Without any fact born in(X, paris) no entity has one, however similar."""
+    similar = {"head_relatives_five": 0, "head_relatives_count": 5, "head_relatives_first": 0}
+    for topic, values in (("head_relatives", similar), ("head_rule", {"head_rule_best": 0})):
+        assert describe(graph, evidence, topic, 0, False, **values) != ""
+        assert describe(graph, evidence, topic, 0, False, **values, tail_slot_filled=0) == ""
 
 
 def test_head_and_tail_in_one_are_a_reason(evidence, graph):
-    (reasons,) = give_reasons(evidence, weights(evidence, same_entity=-2.0), graph, np.array([2]))
+    (reasons,) = give(graph, evidence, weights(evidence, same_entity=-2.0), [2])
     assert reasons == ("against: Head and tail are the same entity.",)
 
 
 def test_reasons_for_what_was_decided_come_first(evidence, graph):
     model = weights(evidence, head_slot_filled=-3.0, path_count=1.0, score=-0.5)
-    (free,) = give_reasons(evidence, model, graph, np.array([0]))
+    (free,) = give(graph, evidence, model, [0])
     assert free[0].startswith("against: ada already has the fact")
-    (accepted,) = give_reasons(evidence, model, graph, np.array([0]), accepted=np.array([True]), most=2)
+    (accepted,) = give(graph, evidence, model, [0], [True])
     assert not accepted[0].startswith("against: ")
     assert accepted[1] == free[0]
 
 
-def test_where_no_piece_supports_what_was_decided_a_sentence_says_so(evidence, graph):
+def test_where_no_piece_supports_what_was_decided_the_reasons_say_so(evidence, graph):
     model = weights(evidence, head_slot_filled=-3.0)
-    (reasons,) = give_reasons(evidence, model, graph, [0], accepted=np.array([True]))
-    assert reasons[0] == "No single piece of evidence supports it."
+    (reasons,) = give(graph, evidence, model, [0], [True])
+    assert reasons[0] == "No single reason."
     assert reasons[1].startswith("against: ada already has the fact")
-    assert give_reasons(evidence, weights(evidence), graph, [0], accepted=np.array([False])) == [
-        ("against: No single piece of evidence opposes it.",)
-    ]
+    assert give(graph, evidence, weights(evidence), [0], [False]) == [("against: No single reason.",)]
 
 
 def test_one_text_has_those_for_and_those_against_apart():
@@ -159,13 +181,14 @@ def test_one_text_has_those_for_and_those_against_apart():
 
 
 def test_ids_are_called_by_names(evidence, graph):
-    (reasons,) = give_reasons(evidence, weights(evidence, pair_best=1.0), graph, np.array([0]), call="[[{}]]".format)
+    (reasons,) = give(graph, evidence, weights(evidence, pair_best=1.0), [0], call="[[{}]]".format)
     assert reasons == ("against: No other fact links [[ada]] and [[paris]].",)
 
 
-def test_slots_know_how_many_there_are(graph):
-    heads, tails = Slots.of(graph, "head"), Slots.of(graph, "tail")
-    assert heads.look_up("ada", "born in") == (1, "london", 0.75)
-    assert heads.look_up("kim", "born in")[0] == tails.look_up("paris", "born in")[0] == 2
-    assert heads.look_up("nobody", "born in") == (0, "", 0.75)
-    assert heads.look_up("kim", "married to") == (0, "", 0.0)
+def test_slots_know_what_fills_them(graph):
+    heads, tails = Slots(graph, "head"), Slots(graph, "tail")
+    there, single = heads.look_up("ada", "born in")
+    assert ([graph.entity_names[code] for code in there], single) == (["london"], 0.75)
+    assert len(heads.look_up("kim", "born in")[0]) == len(tails.look_up("paris", "born in")[0]) == 2
+    for nowhere, single in ((("nobody", "born in"), 0.75), (("kim", "married to"), 0.0)):
+        assert [len(heads.look_up(*nowhere)[0]), heads.look_up(*nowhere)[1]] == [0, single]

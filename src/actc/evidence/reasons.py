@@ -73,10 +73,14 @@ class Subject:
     def __init__(
         self, candidates: ScoredTriples, row: int, slots: dict[str, Slots], call: Callable[[str], str], share: float
     ) -> None:
-        self.value = {name: float(column[row]) for name, column in candidates.pieces.items()}
+        self.pieces, self.row = candidates.pieces, row
         self.slots, self.call, self.share, self.graph = slots, call, share, slots["head"].graph
         self.ids = dict(zip(("head", "relation", "tail"), candidates.triple(row), strict=True))
         self.name = {place: call(one) for place, one in self.ids.items()}
+
+    def value(self, piece: str) -> float:
+        """Return a piece of its evidence."""
+        return float(self.pieces[piece][self.row])
 
     def goal(self, **others: str) -> str:
         """Return the candidate as an atom, with other names in the place of its head or tail."""
@@ -85,13 +89,13 @@ class Subject:
 
     def atom(self, slot: str, begin: str, end: str) -> str:
         """Return the relation of a slot as an atom that leads from ``begin`` to ``end``, whichever way it is read."""
-        relation, back = divmod(int(self.value[slot]), 2)
+        relation, back = divmod(int(self.value(slot)), 2)
         name = self.call(self.graph.relation_names[relation])
         return f"{name}({end}, {begin})" if back else f"{name}({begin}, {end})"
 
     def entity(self, piece: str) -> str:
         """Return the name of the entity that a piece of evidence is about."""
-        return self.call(self.graph.entity_names[int(self.value[piece])])
+        return self.call(self.graph.entity_names[int(self.value(piece))])
 
     def implication(self, rule: str, share: float, supports: bool, more: str = "") -> str:
         """Return a rule as a reason: for a candidate if it holds more often than candidates are true, else against."""
@@ -111,7 +115,7 @@ Sentence = Callable[[Subject, bool], str]
 
 def _describe_slot(side: str, of: Subject, supports: bool) -> str:
     """Fewer facts than are typical leave room for one more; more do not, least of all where nearly all have one."""
-    count, usual = int(of.value[f"{side}_slot_filled"]), of.value[f"{side}_slot_usual"]
+    count, usual = int(of.value(f"{side}_slot_filled")), of.value(f"{side}_slot_usual")
     other, typical = OTHER[side], round(usual)
     there, single = of.slots[side].look_up(of.ids[side], of.ids["relation"])
     goal, plural = of.goal(**{other: "X"}), "s" if count > 1 else ""
@@ -131,8 +135,8 @@ def _describe_slot(side: str, of: Subject, supports: bool) -> str:
 
 def _describe_kind(side: str, of: Subject, supports: bool) -> str:
     """Tell whether an entity without such a fact is of a kind that has some."""
-    share = of.value[f"{side}_kind_best"]
-    if of.value[f"{side}_kind_slot"] < 0 or of.value[f"{side}_slot_filled"] or supports != (share >= FEW):
+    share = of.value(f"{side}_kind_best")
+    if of.value(f"{side}_kind_slot") < 0 or of.value(f"{side}_slot_filled") or supports != (share >= FEW):
         return ""
     body, goal = of.atom(f"{side}_kind_slot", "A", "X"), of.goal(**{side: "A", OTHER[side]: "X"})
     such = f"Of the entities A with facts {body}, {_percent(share, supports)} have facts {goal}"
@@ -140,9 +144,9 @@ def _describe_kind(side: str, of: Subject, supports: bool) -> str:
 
 
 def _describe_rule(side: str, of: Subject, supports: bool) -> str:
-    share, end, goal = of.value[f"{side}_rule_best"], of.name[side], of.goal(**{side: "X"})
-    if of.value[f"{side}_rule_entity"] < 0 or share <= 0:
-        possible = of.value[f"{OTHER[side]}_slot_filled"] and not supports
+    share, end, goal = of.value(f"{side}_rule_best"), of.name[side], of.goal(**{side: "X"})
+    if of.value(f"{side}_rule_entity") < 0 or share <= 0:
+        possible = of.value(f"{OTHER[side]}_slot_filled") and not supports
         return f"No entity that shares a fact with {end} has the fact {goal}." if possible else ""
     body = of.atom(f"{side}_rule_slot", "X", of.entity(f"{side}_rule_entity"))
     return of.implication(f"{body} implies {goal}", share, supports, f"; here X is {end}")
@@ -150,13 +154,13 @@ def _describe_rule(side: str, of: Subject, supports: bool) -> str:
 
 def _describe_relatives(side: str, of: Subject, supports: bool) -> str:
     """Support by the most similar entity or by most of five; a few others do not convince a reader."""
-    count, total, first = (int(of.value[f"{side}_relatives_{name}"]) for name in ("five", "count", "first"))
+    count, total, first = (int(of.value(f"{side}_relatives_{name}")) for name in ("five", "count", "first"))
     most = total > 1 and 2 * count >= total
     if supports != (bool(first) or most):
         return ""
     similar = f"entities most similar to {of.name[side]} {'have' if count > 1 else 'has'} the"
     if not supports:
-        possible = of.value[f"{OTHER[side]}_slot_filled"] and total >= FEWEST_SIMILAR
+        possible = of.value(f"{OTHER[side]}_slot_filled") and total >= FEWEST_SIMILAR
         who = f"Only {count}" if count else "None"
         return f"{who} of the {total} {similar} fact {of.goal(**{side: 'X'})}." if possible else ""
     example = of.goal(**{side: of.entity(f"{side}_relatives_entity")})
@@ -168,25 +172,25 @@ def _describe_relatives(side: str, of: Subject, supports: bool) -> str:
 
 
 def _describe_pair(of: Subject, supports: bool) -> str:
-    if of.value["pair_slot"] < 0:
+    if of.value("pair_slot") < 0:
         return "" if supports else f"No other fact links {of.name['head']} and {of.name['tail']}."
     rule = f"{of.atom('pair_slot', 'A', 'B')} implies {of.goal(head='A', tail='B')}"
-    return of.implication(rule, of.value["pair_best"], supports)
+    return of.implication(rule, of.value("pair_best"), supports)
 
 
 def _describe_path(of: Subject, supports: bool) -> str:
-    if of.value["path_first_slot"] < 0:
+    if of.value("path_first_slot") < 0:
         return "" if supports else f"No path of two facts leads from {of.name['head']} to {of.name['tail']}."
     body = f"{of.atom('path_first_slot', 'A', 'X')} and {of.atom('path_second_slot', 'X', 'B')}"
-    return of.implication(f"{body} imply {of.goal(head='A', tail='B')}", of.value["path_best"], supports)
+    return of.implication(f"{body} imply {of.goal(head='A', tail='B')}", of.value("path_best"), supports)
 
 
 def _describe_same(of: Subject, supports: bool) -> str:
-    return "Head and tail are the same entity." if of.value["same_entity"] else ""
+    return "Head and tail are the same entity." if of.value("same_entity") else ""
 
 
 def _describe_score(of: Subject, supports: bool) -> str:
-    tail, head = (f"{int(of.value[f'place_among_{side}s']):,}" for side in ("tail", "head"))
+    tail, head = (f"{int(of.value(f'place_among_{side}s')):,}" for side in ("tail", "head"))
     high = "high" if supports else "low"
     return f"The model's score is {high}: rank {tail} among the proposed tails, rank {head} among the proposed heads."
 
@@ -353,7 +357,9 @@ def load_evidence(path: Path, candidates: ScoredTriples, graph: Graph) -> tuple[
             saved = dict(columns)
         curves = {name.removeprefix(CURVE): curve for name, curve in saved.items() if name.startswith(CURVE)}
         pieces = {
-            name.removeprefix(PIECE): piece.astype(np.float64) for name, piece in saved.items() if name.startswith(PIECE)
+            name.removeprefix(PIECE): piece.astype(np.float64)
+            for name, piece in saved.items()
+            if name.startswith(PIECE)
         }
         names = saved["entity_names"].tolist(), saved["relation_names"].tolist()
         pieces |= recode_named({name: pieces[name] for name in NAMED_COLUMNS}, names, graph)
