@@ -35,8 +35,8 @@ def answers():
     candidates = candidates.with_pieces(score=candidates.scores)
     evidence, work = gather_evidence(graph, candidates), Work.of(graph, candidates)
     found = {}
-    with open_tables(work.graph, work.candidates, work.scores, "1GB") as connection:
-        connection.execute("CREATE VIEW candidates AS SELECT id, h, r, t, score0 AS score FROM candidate")
+    with open_tables(work, "1GB") as connection:
+        connection.execute("CREATE VIEW candidates AS SELECT id, h, r, t, score FROM candidate")
         for name, query in QUERIES.items():
             rows = connection.execute(re.sub(r"\bcandidate\b", "candidates", f"--{query}")).fetchall()
             found[name] = dict(rows) if name in evidence.pieces else {}

@@ -16,7 +16,7 @@ from actc.data.triples import FloatArray, ScoredTriples, Triples
 from actc.errors import ChoiceError, FileError, OptionError, TableError, needing
 from actc.evidence.score import EvidenceScorer, create_training_set, learn
 from actc.evidence.steps import Limits
-from actc.evidence.table import Duckdb, Engine, Progress, Work
+from actc.evidence.table import Duckdb, Engine, Progress, Work, place_scores
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals
@@ -168,7 +168,7 @@ def write_scored_evidence(
     if out.suffix:
         names = candidates.entity_names.array, candidates.relation_names.array
         refuse_tabs(out, dict(zip(("head", "relation"), names, strict=True)))
-    engine.write(Work.of(scorer.graph, candidates, scorer.limits, progress), scorer.model, out)
+    engine.write(Work.of(scorer.graph, place_scores(candidates), scorer.limits, progress), scorer.model, out)
 
 
 def open_engine(name: str, memory: str, master: str | None, out: Path) -> Engine:

@@ -12,6 +12,7 @@ is counted for the head is counted for the tail by the same text.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from actc.evidence.steps import (
     DOUBT,
@@ -236,13 +237,13 @@ def relative_steps(limits: Limits) -> list[Step]:
     ]  # fmt: skip
 
 
-def candidate_steps(limits: Limits, models: int = 0) -> list[Step]:
+def candidate_steps(limits: Limits, scores: Collection[str] = ()) -> list[Step]:
     """Return what is counted for candidates, those in ``candidate_part(id, h, r, t)``, from the graph's tables.
 
-    Beside that stands what the scores of so many models give.
+    Beside that stand the pieces that come from models' scores, which are further columns there.
     """
     return [*look_steps(), *slot_steps(), *pair_steps(), *kind_steps(), *path_steps(limits),
-            *rule_steps(limits), *relative_steps(limits), Step("evidence", collect(models))]  # fmt: skip
+            *rule_steps(limits), *relative_steps(limits), Step("evidence", collect(scores))]  # fmt: skip
 
 
 # Column of the evidence table: its SQL. {0} stands for a side's number; the names begin with head_ or tail_ there.
@@ -296,44 +297,25 @@ GRAPH_COLUMNS |= PAIR_COLUMNS
 NAMED_COLUMNS |= {f"{end}_{name}": sql.format(i) for i, end in enumerate(SIDES) for name, sql in NAMED_OF_SIDES.items()}
 
 
-def collect(models: int) -> str:
+def collect(scores: Collection[str]) -> str:
     """Return the SQL that puts all pieces side by side, one row per candidate: ``evidence(id, h, r, t, ...)``."""
-    columns = ", ".join(
-        [*_score_pieces(models), *(f"{sql} AS {name}" for name, sql in (GRAPH_COLUMNS | NAMED_COLUMNS).items())]
-    )
-    joins = f"{_join_scores(models)} LEFT JOIN pairs ON pairs.id = q.id LEFT JOIN paths ON paths.id = q.id"
+    pieces = [f"c.{name}" for name in scores]
+    pieces += [f"{sql} AS {name}" for name, sql in (GRAPH_COLUMNS | NAMED_COLUMNS).items()]
+    joins = "JOIN candidate_part c ON c.id = q.id" if scores else ""
+    joins += " LEFT JOIN pairs ON pairs.id = q.id LEFT JOIN paths ON paths.id = q.id"
     for side in (0, 1):
         for table in ("slots", "rules", "relatives"):
             joins += f" LEFT JOIN {table} {table}{side} ON {table}{side}.k = 2 * q.id + {side}"
         same = " AND ".join(f"kinds{side}.{name} = slots{side}.{name}" for name in ("u", "s", "leaves"))
         joins += f" LEFT JOIN kinds kinds{side} ON {same}"
-    return f"SELECT q.id, q.h, q.r, q.t, {columns} FROM target q {joins}"
+    return f"SELECT q.id, q.h, q.r, q.t, {', '.join(pieces)} FROM target q {joins}"
 
 
-def score_step(k: int) -> Step:
-    """Return what the scores of model ``k`` say of a candidate among the others for the same two slots.
-
-    NULL where the model has no score of the candidate.
-    """
-    score = f"c.score{k}"
-    tails, heads = (f"OVER (PARTITION BY {one} ORDER BY {score} DESC NULLS LAST)" for one in ("c.h, c.r", "c.r, c.t"))
-    places = [f"CASE WHEN {score} IS NOT NULL THEN {small(f'rank() {over}')} END" for over in (tails, heads)]
-    # The highest score of a slot is that of its first row, so that it needs no sort of its own.
-    query = f"""
-        SELECT c.id, {score} AS score, {places[0]} AS place_among_tails, {places[1]} AS place_among_heads,
-               {score} - max({score}) {tails} AS behind_best_tail, {score} - max({score}) {heads} AS behind_best_head,
-               {score} - m.mean AS above_relation
-        FROM candidate c JOIN (SELECT r, avg(score{k}) AS mean FROM candidate GROUP BY r) m ON m.r = c.r"""
-    return Step(f"scored{k}", query)
-
-
-PLACE = "place_among_tails"
-SCORE_COLUMNS = ("score", PLACE, "place_among_heads", "behind_best_tail", "behind_best_head", "above_relation")
-
-
-def score_columns(models: int) -> list[str]:
-    """Return the names of the pieces that so many models' scores give; those of the second end in _2 and so on."""
-    return [f"{name}_{k + 1}" if k else name for k in range(models) for name in SCORE_COLUMNS]
+SCORE_COLUMNS = (
+    *("score", "place_among_tails", "place_among_heads"),
+    *("behind_best_tail", "behind_best_head", "above_relation"),
+)
+"""The pieces that a model's score gives; those of the second model end in _2 and so on."""
 
 
 def is_of_scores(name: str) -> bool:
@@ -341,35 +323,22 @@ def is_of_scores(name: str) -> bool:
     return re.sub(r"_\d+$", "", name) in SCORE_COLUMNS  # score_2 is the second model's
 
 
-def score_rows(models: int) -> str:
-    """Return the SQL of the pieces that scores give, of the candidates in ``target``, in their order."""
-    return f"SELECT {', '.join(['q.id', *_score_pieces(models)])} FROM target q {_join_scores(models)} ORDER BY q.id"
-
-
-def whole_rows(models: int, log_odds: str) -> str:
+def whole_rows(scores: Collection[str], log_odds: str) -> str:
     """Return the SQL of the rows that people read: names, log-odds, all pieces of evidence.
 
     Parameters
     ----------
-    models : int
+    scores : collection of str
+        The names of the pieces that come from models' scores.
     log_odds : str
         SQL of the log-odds of a row of ``evidence e``.
     """
-    pieces = (*score_columns(models), *GRAPH_COLUMNS)
+    pieces = (*scores, *GRAPH_COLUMNS)
     columns = [f"CAST(e.{name} AS DOUBLE) AS {MODEL_SCORE if name == 'score' else name}" for name in pieces]
     return f"""
         SELECT h.name AS head, r.name AS relation, t.name AS tail, {log_odds} AS score, {", ".join(columns)}
         FROM evidence e JOIN entity_name h ON h.code = e.h
         JOIN relation_name r ON r.code = e.r JOIN entity_name t ON t.code = e.t"""
-
-
-def _score_pieces(models: int) -> list[str]:
-    given = [f"scored{k}.{name}" for k in range(models) for name in SCORE_COLUMNS]
-    return [f"CAST({sql} AS DOUBLE) AS {name}" for sql, name in zip(given, score_columns(models), strict=True)]
-
-
-def _join_scores(models: int) -> str:
-    return " ".join(f"JOIN scored{k} ON scored{k}.id = q.id" for k in range(models))
 
 
 def last_uses(steps: list[Step], kept: set[str]) -> dict[str, list[str]]:

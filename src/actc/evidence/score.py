@@ -21,7 +21,7 @@ from actc.errors import TableError
 from actc.evidence.model import EvidenceModel, Quantiles, fit_model, stack_pieces
 from actc.evidence.plan import is_of_scores
 from actc.evidence.steps import Limits
-from actc.evidence.table import Engine, Progress, count_look_ups, gather_evidence, place_scores
+from actc.evidence.table import Engine, Progress, count_look_ups, gather_evidence, place_scores, rank_in_slots
 from actc.graph.graph import Graph
 
 PLACES = 5  # a holdout fact counts as one the model would have proposed when it is among so many best of a slot
@@ -89,7 +89,7 @@ class TrainingSet:
             return self
         parts = (np.flatnonzero(self.true), np.flatnonzero(~self.true))
         rows = np.sort(np.concatenate([part[_draw(len(part))] for part in parts]))
-        return replace(self, proposals=place_scores(self.proposals, rows), true=self.true[rows])
+        return replace(self, proposals=place_scores(self.proposals).take(rows), true=self.true[rows])
 
 
 def _draw(count: int) -> IntArray:
@@ -186,16 +186,8 @@ def score_evidence(
 
 
 def best_place(triples: ScoredTriples) -> FloatArray:
-    """Return each triple's place by score in the better of its two slots, 1 the best, shape (N,)."""
-    places = []
-    for end in (triples.heads, triples.tails):
-        slot = end * len(triples.relation_names) + triples.relations
-        order = np.lexsort((-triples.scores, slot))
-        begins = np.append(True, np.diff(slot[order]) != 0)
-        place = np.empty(len(order))
-        place[order] = np.arange(len(order)) - np.flatnonzero(begins)[np.cumsum(begins) - 1] + 1
-        places.append(place)
-    return np.minimum(*places)
+    """Return each triple's rank by score in the better of its two slots, 1 the best, shape (N,)."""
+    return np.minimum(*(rank_in_slots(triples, ends, triples.scores)[0] for ends in (triples.heads, triples.tails)))
 
 
 LOG_ODDS_COUNT = 2.0  # the log-odds by evidence count as a piece of so many standard deviations

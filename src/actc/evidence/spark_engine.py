@@ -24,7 +24,7 @@ from actc.data.database import open_database, quote
 from actc.data.spark_session import in_one_sentence, open_session
 from actc.data.triples import FloatArray
 from actc.evidence.model import HAS, EvidenceModel
-from actc.evidence.plan import candidate_steps, last_uses, score_step, whole_rows
+from actc.evidence.plan import candidate_steps, last_uses, whole_rows
 from actc.evidence.steps import graph_steps
 from actc.evidence.table import Columns, Work, put_names, put_tables, read_columns
 
@@ -57,7 +57,7 @@ class Spark:
         """Write candidates with their log-odds and evidence to a folder of parts."""
         with self._looked(work) as (session, _):
             _add_log_odds(session.table("evidence"), model).createOrReplaceTempView("evidence")
-            session.sql(whole_rows(work.models, "e.log_odds")).write.parquet(out.resolve().as_uri())
+            session.sql(whole_rows(work.scores, "e.log_odds")).write.parquet(out.resolve().as_uri())
 
     @contextmanager
     def _looked(self, work: Work) -> Iterator[tuple[Any, Path]]:
@@ -72,7 +72,7 @@ class Spark:
 def _put_tables(session: Any, work: Work, folder: Path) -> None:
     """Hand the given tables over as files: rows made in Python one by one would take longer than the plan."""
     with open_database() as connection:
-        put_tables(connection, work.graph, work.candidates, work.scores)
+        put_tables(connection, work)
         put_names(connection, work.graph)
         for name in GIVEN:
             connection.execute(f"COPY {name} TO {quote(str(folder / name))} (FORMAT parquet)")
@@ -81,8 +81,7 @@ def _put_tables(session: Any, work: Work, folder: Path) -> None:
 
 
 def _run_steps(session: Any, work: Work, folder: Path) -> None:
-    steps = [score_step(k) for k in range(work.models)] + graph_steps(work.limits)
-    steps += candidate_steps(work.limits, work.models)
+    steps = graph_steps(work.limits) + candidate_steps(work.limits, work.scores)
     gone = last_uses(steps, {"evidence"})
     for step in steps:
         if step.part:

@@ -20,13 +20,10 @@ from actc.errors import TableError
 from actc.evidence.plan import (
     GRAPH_COLUMNS,
     NAMED_COLUMNS,
-    PLACE,
+    SCORE_COLUMNS,
     candidate_steps,
     is_of_scores,
     last_uses,
-    score_columns,
-    score_rows,
-    score_step,
     whole_rows,
 )
 from actc.evidence.steps import Limits, Step, graph_steps
@@ -45,7 +42,7 @@ PASSING = {"training_path", "target_entity"}  # tables of the graph that no cand
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """One gathering: facts and candidates by the same codes.
+    """One gathering: facts and candidates by the same codes, and the pieces that come from models' scores.
 
     ``rows`` are the candidates' places in the table that was given: more than a chunk of them stand relation by
     relation here, since a chunk should need few slots. ``report`` is called with the name of each step that is done.
@@ -53,7 +50,7 @@ class Work:
 
     graph: Graph
     candidates: Graph
-    scores: Sequence[FloatArray]
+    scores: Mapping[str, FloatArray]
     rows: IntArray
     limits: Limits
     report: Callable[[str], None]
@@ -70,17 +67,13 @@ class Work:
         limits = limits or Limits.for_count(len(candidates))
         names = [tuple(sorted({*getattr(graph, one), *getattr(candidates, one)})) for one in VOCABULARIES]
         targets, rows = _recode(candidates, *names), np.arange(len(candidates))
-        scores = list(unplaced_scores(candidates).values())
+        pieces = candidates.pieces if isinstance(candidates, ScoredTriples) else {}
+        scores = {name: column for name, column in pieces.items() if is_of_scores(name)}
         if len(candidates) > CHUNK:
             rows = np.lexsort((targets.heads, targets.relations))
-            targets, scores = targets.take(rows), [column[rows] for column in scores]
-        steps = len(graph_steps(limits)) + len(scores) + -(-len(targets) // CHUNK) * len(candidate_steps(limits))
+            targets, scores = targets.take(rows), {name: column[rows] for name, column in scores.items()}
+        steps = len(graph_steps(limits)) + -(-len(targets) // CHUNK) * len(candidate_steps(limits))
         return cls(_recode(graph, *names), targets, scores, rows, limits, count_steps(progress, steps))
-
-    @property
-    def models(self) -> int:
-        """How many models' scores there are."""
-        return len(self.scores)
 
 
 class Engine(Protocol):
@@ -113,18 +106,16 @@ def gather_evidence(
     """
     if not len(candidates):
         raise TableError("There are no candidates to look up.")
-    work = Work.of(graph, candidates, limits, progress)
-    columns = (*score_columns(work.models), *GRAPH_COLUMNS)
-    pieces = {name: np.empty(len(candidates)) for name in (*columns, *NAMED_COLUMNS)}
+    work = Work.of(graph, candidates.plain(), limits, progress)
+    pieces = {name: np.empty(len(candidates)) for name in (*GRAPH_COLUMNS, *NAMED_COLUMNS)}
     for part in (engine or Duckdb()).look(work):
         rows = work.rows[part["id"]]
         for name, column in pieces.items():
             column[rows] = part[name]
     names = work.graph.entity_names, work.graph.relation_names
     named = recode_named({name: pieces.pop(name) for name in NAMED_COLUMNS}, names, graph)
-    scored = candidates if isinstance(candidates, ScoredTriples) else candidates.without_scores()
-    more = {name: column for name, column in scored.pieces.items() if name not in pieces}
-    return replace(scored, pieces={**pieces, **more, **named})
+    scored = place_scores(candidates if isinstance(candidates, ScoredTriples) else candidates.without_scores())
+    return scored.with_pieces(**pieces, **named)
 
 
 def recode_named(
@@ -142,29 +133,37 @@ def recode_named(
     return recoded
 
 
-def unplaced_scores(candidates: Triples) -> dict[str, FloatArray]:
-    """Return the models' scores among the pieces, unless their places in slots stand beside them."""
-    pieces = candidates.pieces if isinstance(candidates, ScoredTriples) else {}
-    return {} if PLACE in pieces else {name: column for name, column in pieces.items() if is_of_scores(name)}
+def place_scores(candidates: ScoredTriples) -> ScoredTriples:
+    """Put beside each model's score its places in slots among all candidates, unless they are there."""
+    pieces: dict[str, FloatArray] = {}
+    relations, count = candidates.relations, len(candidates.relation_names)
+    for name in filter(is_of_scores, {} if SCORE_COLUMNS[1] in candidates.pieces else candidates.pieces):
+        score = candidates.pieces[name]
+        tails, heads = (rank_in_slots(candidates, ends, score) for ends in (candidates.heads, candidates.tails))
+        there = np.isfinite(score)
+        sums, counts = (np.bincount(relations[there], one, count) for one in (score[there], None))
+        above = score - (sums / np.maximum(counts, 1))[relations]
+        columns = (score, tails[0], heads[0], tails[1], heads[1], above)
+        model = name.removeprefix("score")
+        pieces |= {f"{one}{model}": column for one, column in zip(SCORE_COLUMNS, columns, strict=True)}
+    return replace(candidates, pieces={**pieces, **{k: v for k, v in candidates.pieces.items() if k not in pieces}})
 
 
-def place_scores(candidates: ScoredTriples, rows: IntArray | None = None) -> ScoredTriples:
-    """Put each score's places in slots among all candidates beside it; then some rows can be looked up alone.
+def rank_in_slots(triples: Triples, ends: IntArray, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return each triple's rank among those of its relation with the same end, and how far it is behind the best there.
 
-    ``rows`` are those to return, rising; all if not given.
+    Both are of shape (N,), NaN where a score is missing; equal scores have the same rank, 1 the highest.
     """
-    rows = np.arange(len(candidates)) if rows is None else rows
-    scores, triples = unplaced_scores(candidates), Graph.of(candidates)
-    if not scores:
-        return candidates.take(rows)
-    with open_tables(triples.take(np.arange(0)), triples, list(scores.values()), "2GB") as connection:
-        steps = [score_step(k) for k in range(len(scores))]
-        _run_steps(connection, steps, {step.name for step in steps}, lambda name: None)
-        _put(connection, "target", "SELECT id FROM given", {"id": rows})
-        columns = read_columns(connection.execute(score_rows(len(scores))))
-    some = candidates.take(rows)
-    places = {name: columns[name] for name in score_columns(len(scores))}
-    return replace(some, pieces={**places, **{name: one for name, one in some.pieces.items() if name not in places}})
+    slots = ends * len(triples.relation_names) + triples.relations
+    order = np.lexsort((-scores, slots))
+    slots, falling, at = slots[order], scores[order], np.arange(len(order))
+    begins = np.append(True, slots[1:] != slots[:-1])
+    lower = begins | np.append(True, falling[1:] != falling[:-1])
+    first, equal = (np.maximum.accumulate(np.where(one, at, 0)) for one in (begins, lower))
+    ranks, behind = np.empty(len(order)), np.empty(len(order))
+    ranks[order] = np.where(np.isnan(falling), np.nan, equal - first + 1)
+    behind[order] = falling - falling[first]
+    return ranks, behind
 
 
 @dataclass(frozen=True)
@@ -180,7 +179,7 @@ class Duckdb:
 
     def write(self, work: Work, model: Any, out: Path) -> None:
         """Write candidates with their log-odds and evidence to a file, or to a folder of parts that has no ending."""
-        rows = f"{whole_rows(work.models, 'w.score')} JOIN scored w ON w.id = e.id ORDER BY e.id"
+        rows = f"{whole_rows(work.scores, 'w.score')} JOIN scored w ON w.id = e.id ORDER BY e.id"
         with ExitStack() as stack:
             folder = out
             if out.suffix:
@@ -200,8 +199,8 @@ class Duckdb:
 
     def _look_at_chunks(self, work: Work) -> Iterator[tuple[Any, range]]:
         """Give a database with the table ``evidence`` of one chunk after another, and the chunk's ids."""
-        steps = [score_step(k) for k in range(work.models)] + graph_steps(work.limits)
-        with open_tables(work.graph, work.candidates, work.scores, self.memory) as connection:
+        steps = graph_steps(work.limits)
+        with open_tables(work, self.memory) as connection:
 
             def compress(name: str) -> None:
                 # Tables in memory are compressed by this alone; else ten million facts would be written to disk.
@@ -214,29 +213,29 @@ class Duckdb:
                 ids = range(start, min(start + CHUNK, len(work.candidates)))
                 where = f"id >= {ids.start} AND id < {ids.stop}"
                 connection.execute(f"CREATE OR REPLACE VIEW candidate_part AS SELECT * FROM candidate WHERE {where}")
-                _run_steps(connection, candidate_steps(work.limits, work.models), {"evidence"}, work.report)
+                _run_steps(connection, candidate_steps(work.limits, work.scores), {"evidence"}, work.report)
                 yield connection, ids
                 connection.execute("DROP TABLE evidence")
 
 
 @contextmanager
-def open_tables(graph: Graph, candidates: Graph, scores: Sequence[FloatArray], memory: str) -> Iterator[Any]:
-    """Give a connection to a database with the tables ``fact`` and ``candidate``; both graphs share their names."""
+def open_tables(work: Work, memory: str) -> Iterator[Any]:
+    """Give a connection to a database with the tables that the plan begins with."""
     # Each thread needs room of its own: sixteen with two gigabytes ran out of memory at ten million candidates.
     most = max(1, round(parse_memory(memory) / 1e9))
-    with open_spilling(memory, len(graph) + len(candidates), most) as connection:
-        put_tables(connection, graph, candidates, scores)
+    with open_spilling(memory, len(work.graph) + len(work.candidates), most) as connection:
+        put_tables(connection, work)
         yield connection
 
 
 @contextmanager
 def open_spilling(memory: str, rows: int, most_threads: int | None = None) -> Iterator[Any]:
-    """Give a connection to a database that writes to a temporary folder what its memory leaves no room for."""
+    """Give a connection to a database for tables of so many rows; what its memory has no room for goes to disk."""
     # For a few rows more than one thread costs more than it gains.
     threads = min(os.cpu_count() or 1, 1 + rows // FEW, most_threads or rows + 1)
-    with tempfile.TemporaryDirectory(prefix="actc-") as spill, open_database() as connection:
-        connection.execute(f"SET memory_limit={quote(memory)}; SET temp_directory={quote(spill)}")
-        connection.execute(f"SET preserve_insertion_order=false; SET threads={threads}")
+    with open_database() as connection:
+        connection.execute(f"SET memory_limit={quote(memory)}; SET preserve_insertion_order=false")
+        connection.execute(f"SET threads={threads}")
         yield connection
 
 
@@ -250,15 +249,13 @@ def put_facts(connection: Any, graph: Graph) -> None:
     _put(connection, "fact", f"SELECT DISTINCT {CODES} FROM given", given)
 
 
-def put_tables(connection: Any, graph: Graph, candidates: Graph, scores: Sequence[FloatArray]) -> None:
+def put_tables(connection: Any, work: Work) -> None:
     """Make the tables that the plan begins with."""
-    put_facts(connection, graph)
+    put_facts(connection, work.graph)
+    candidates = work.candidates
     given = {"id": np.arange(len(candidates)), "h": candidates.heads, "r": candidates.relations, "t": candidates.tails}
-    given |= {f"score{k}": np.asarray(column, dtype=np.float64) for k, column in enumerate(scores)}
-    columns = "".join(
-        f", CASE WHEN isnan(score{k}) THEN NULL ELSE score{k} END AS score{k}" for k in range(len(scores))
-    )
-    _put(connection, "candidate", f"SELECT id, {CODES}{columns} FROM given", given)
+    columns = "".join(f", CASE WHEN isnan({name}) THEN NULL ELSE {name} END AS {name}" for name in work.scores)
+    _put(connection, "candidate", f"SELECT id, {CODES}{columns} FROM given", {**given, **work.scores})
 
 
 def put_names(connection: Any, graph: Graph) -> None:
