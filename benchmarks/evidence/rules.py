@@ -65,8 +65,8 @@ def rank_by_confidence(graph: Graph, proposed: ScoredTriples, rules: plan.Rules)
     """Return places by max-plus, the best last, shape (N,): the surest rules' confidences, compared one by one."""
     with open_spilling(plan.MEMORY, len(graph)) as connection:
         put_facts(connection, graph)
-        for step in plan.edge_steps():
-            plan.make(connection, step)
+        plan.make(connection, plan.EDGES)
+        plan.make(connection, plan.DEGREE)
         plan.make(connection, plan.middle_step(rules.hub))
         plan.make(connection, Step("edge_part", "SELECT * FROM edge"), "CREATE OR REPLACE VIEW")
         connection.register("rule", rules.columns)

@@ -13,6 +13,7 @@ from actc.errors import FileError, TableError
 from actc.evidence.model import Quantiles, Ridge, count_cases, expect_share, fit_model
 from actc.evidence.reasons import load_evidence, save_evidence
 from actc.evidence.score import TrainingSet, best_place, create_training_set, learn, score_evidence
+from actc.evidence.table import gather_evidence
 from actc.graph.graph import Graph
 
 
@@ -84,17 +85,17 @@ def test_the_lesson_is_the_best_there_is(town):
     assert graph.contains(taken.holdout).all()
     assert len(taken.holdout) == len(graph) // 10
     for training in (placed, taken):
-        assert not {"score", "place_among_tails", "above_relation"} & set(learn(graph, training).model.columns)
+        assert not {"score", "place_among_tails", "above_relation"} & set(learn(graph, training)[0].columns)
 
 
 def test_a_share_that_is_known_is_what_is_expected(town):
     graph, facts, pool, _ = town
     training = TrainingSet.placed_in(facts, pool)
-    scorer = learn(graph, replace(training, share=0.3))
+    model, _ = learn(graph, replace(training, share=0.3))
     rest = training.proposals.take(~training.true)
-    assert scorer.model.share == 0.3
-    before = graph.take(~training.holdout.contains(graph))
-    assert sigmoid(replace(scorer, graph=before).score(rest).scores).mean() == pytest.approx(0.3, abs=0.02)
+    assert model.share == 0.3
+    before = gather_evidence(graph.take(~training.holdout.contains(graph)), rest)
+    assert sigmoid(model.log_odds(before.pieces)).mean() == pytest.approx(0.3, abs=0.02)
 
 
 def test_a_model_may_know_only_some_candidates_and_marks_say_who_proposed_them(town):
@@ -104,10 +105,9 @@ def test_a_model_may_know_only_some_candidates_and_marks_say_who_proposed_them(t
     scores = np.where(random.random(len(both)) < 0.5, np.nan, known + random.normal(size=len(both)) / 9)
     proposals = both.with_scores(scores).with_pieces(score=scores, by_rule=np.isnan(scores).astype(float))
     training = TrainingSet.among(facts, proposals)
-    scorer = learn(graph, training)
-    assert {"score", "has_score", "by_rule"} <= set(scorer.model.columns)
-    assert scorer.model.weights()["score"] > 0
-    weighed = scorer.score(proposals.take(~training.true))
+    weighed, model = score_evidence(graph, proposals.take(~training.true), training)
+    assert {"score", "has_score", "by_rule"} <= set(model.columns)
+    assert model.weights()["score"] > 0
     assert np.isfinite(weighed.scores).all()
     assert weighed.scores[truth].min() > weighed.scores[~truth].max()
     assert np.isnan(weighed.pieces["place_among_tails"]).sum() == np.isnan(scores[~training.true]).sum()

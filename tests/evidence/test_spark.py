@@ -17,7 +17,7 @@ from actc.evidence.from_files import write_scored_evidence
 from actc.evidence.score import create_training_set, learn
 from actc.evidence.spark_engine import Spark
 from actc.evidence.steps import Limits
-from actc.evidence.table import Duckdb
+from actc.evidence.table import Duckdb, Work, place_scores
 from actc.graph.graph import Graph
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -69,10 +69,11 @@ def test_spark_weighs_and_writes_as_duckdb_does(session, case, tmp_path):
     graph, candidates = case
     some = np.where(candidates.scores < 0.5, np.nan, np.round(np.sin(candidates.scores), 3))
     both = candidates.with_pieces(score=candidates.scores, score_2=some)
-    scorer = learn(graph, create_training_set(graph, both, graph.take(np.arange(0, 60, 4))), TIGHT)
-    assert {"has_score_2", "score"} <= set(scorer.model.columns)
+    model, graph = learn(graph, create_training_set(graph, both, graph.take(np.arange(0, 60, 4))), TIGHT)
+    assert {"has_score_2", "score"} <= set(model.columns)
+    work = Work.of(graph, place_scores(both), TIGHT)
     for name, engine in {"duckdb": Duckdb(), "spark": Spark(10**9)}.items():
-        write_scored_evidence(scorer, both, tmp_path / name, engine)
+        write_scored_evidence(model, work, tmp_path / name, engine)
     ours, theirs = read(tmp_path / "duckdb"), read(tmp_path / "spark")
     assert len(ours["head"]) == len(candidates)
     check_alike(ours, theirs, [name for name in ours if name.endswith("_2")])

@@ -145,7 +145,7 @@ def test_scores_that_the_lesson_cannot_weigh_are_left_to_the_answers(cell):
     (weighed,) = score_pools(graph, [cell.valid], beside)
     assert LOG_ODDS_PIECE not in weighed.pieces
     assert spearmanr(weighed.pieces["score"], cell.valid.scores).statistic > 0.999
-    assert "score" not in learn(graph, beside).model.columns
+    assert "score" not in learn(graph, beside)[0].columns
 
 
 def test_a_folder_may_hold_facts_the_model_was_not_trained_on(cell, tmp_path):

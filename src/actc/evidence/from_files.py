@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +13,9 @@ from actc.data.files import copy_options, read_scored, refuse_tabs
 from actc.data.frames import Columns
 from actc.data.layout import find_layout
 from actc.data.triples import FloatArray, ScoredTriples, Triples
-from actc.errors import ChoiceError, FileError, OptionError, TableError, needing
-from actc.evidence.score import EvidenceScorer, create_training_set, learn
+from actc.errors import FileError, OptionError, TableError, check_choice, needing
+from actc.evidence.model import EvidenceModel
+from actc.evidence.score import create_training_set, learn
 from actc.evidence.steps import Limits
 from actc.evidence.table import Duckdb, Engine, Progress, Work, place_scores
 from actc.graph.formats import read_graph
@@ -82,10 +83,10 @@ def add_evidence(
     by = open_engine(engine, memory, master, out)
     with deliver(out, overwrite=True) as place:
         known, proposals, facts = _read(graph, candidates, holdout, scores, base, columns)
-        scorer, notes = _learn(known, proposals, facts, by, progress)
-        write_scored_evidence(scorer, proposals, place, by, progress)
+        model, work, notes = _learn(known, proposals, facts, by, progress)
+        write_scored_evidence(model, work, place, by)
     unknown = "how many of them are true is unknown before any answer"
-    summary = f"{out}: {len(proposals):,} candidates; {unknown}; learnt from {scorer.model.holdout:,} holdout facts."
+    summary = f"{out}: {len(proposals):,} candidates; {unknown}; learnt from {model.holdout:,} holdout facts."
     return (*known.notes, *notes, summary)
 
 
@@ -132,8 +133,8 @@ def _scores_of(triples: Triples, path: Path, scored: ScoredTriples, what: str) -
 
 def _learn(
     known: Graph, given: ScoredTriples, holdout: ScoredTriples | None, engine: Engine, progress: Progress | None
-) -> tuple[EvidenceScorer, list[str]]:
-    """Learn what evidence is worth from holdout facts, or from the graph's own where there are none."""
+) -> tuple[EvidenceModel, Work, list[str]]:
+    """Learn the weights of evidence from holdout facts, or from the graph's own where there are none."""
     if holdout is not None and holdout.contains(given).all():
         raise OptionError(
             "--holdout: all candidates are holdout facts; other proposals are needed to compare them with."
@@ -141,24 +142,21 @@ def _learn(
     training = create_training_set(known, given, holdout)
     limits = Limits.for_count(max(len(given), len(training.proposals)))
     try:
-        scorer = learn(known, training, limits, progress, engine)
+        model, graph = learn(known, training, limits, progress, engine)
     except TableError as error:
         raise OptionError(f"--holdout: {error}") if holdout is not None else error from None
-    if holdout is None:
-        return scorer, [NO_HOLDOUT]
-    return scorer, [] if scorer.model.with_scores else [NOT_PROPOSED]
+    notes = [NO_HOLDOUT] if holdout is None else [] if model.with_scores else [NOT_PROPOSED]
+    return model, Work.of(graph, place_scores(given), limits, progress), notes
 
 
-def write_scored_evidence(
-    scorer: EvidenceScorer, candidates: ScoredTriples, out: Path, engine: Engine, progress: Progress | None = None
-) -> None:
+def write_scored_evidence(model: EvidenceModel, work: Work, out: Path, engine: Engine) -> None:
     """Write candidates: head, relation, tail, score (the log-odds), then one column per piece of evidence.
 
     Parameters
     ----------
-    scorer : EvidenceScorer
-    candidates : ScoredTriples
-        Of their pieces models' scores alone are written.
+    model : EvidenceModel
+    work : Work
+        The candidates with the places of models' scores, and the graph.
     out : Path
         A .parquet, .tsv or .csv file, or a folder of Parquet parts, which has no ending. Rows are in the order of the
         candidates; of more than a chunk, relation by relation; Spark gives them no order.
@@ -166,33 +164,23 @@ def write_scored_evidence(
         See :func:`open_engine`.
     """
     if out.suffix:
-        names = candidates.entity_names.array, candidates.relation_names.array
+        names = work.graph.entity_names.array, work.graph.relation_names.array
         refuse_tabs(out, dict(zip(("head", "relation"), names, strict=True)))
-    engine.write(Work.of(scorer.graph, place_scores(candidates), scorer.limits, progress), scorer.model, out)
+    engine.write(work, model, out)
 
 
 def open_engine(name: str, memory: str, master: str | None, out: Path) -> Engine:
     """Return the engine of a name, and refuse an output that it could not write."""
-    if name not in ENGINES:
-        raise ChoiceError("engine", name, ENGINES)
-    parse_memory(memory)
-    if name == "spark" and out.suffix:
-        raise OptionError(f"{out.name}: Spark writes a folder of parts; give a name without an ending.")
+    check_choice("engine", name, ("duckdb", "spark"))
+    size = parse_memory(memory)
+    if name == "duckdb":
+        if master is not None:
+            raise OptionError("--master is the address of a Spark cluster; give --engine spark too.")
+        if out.suffix:
+            copy_options(out)  # refuses an ending that no table has
+        return Duckdb(memory)
     if out.suffix:
-        copy_options(out)  # refuses an ending that no table has
-    return ENGINES[name](memory, master)
-
-
-def _open_duckdb(memory: str, master: str | None) -> Engine:
-    if master is not None:
-        raise OptionError("--master is the address of a Spark cluster; give --engine spark too.")
-    return Duckdb(memory)
-
-
-def _open_spark(memory: str, master: str | None) -> Engine:
+        raise OptionError(f"{out.name}: Spark writes a folder of parts; give a name without an ending.")
     with needing("The engine spark", "pyspark", "spark"):
         from actc.evidence.spark_engine import Spark
-    return Spark(parse_memory(memory), master)
-
-
-ENGINES: dict[str, Callable[[str, str | None], Engine]] = {"duckdb": _open_duckdb, "spark": _open_spark}
+    return Spark(size, master)

@@ -26,7 +26,7 @@ from actc.evidence.model import (
     learnable_pieces,
     stack_pieces,
 )
-from actc.evidence.rules import RULE_LIMITS, Rules, propose_by_rules
+from actc.evidence.rules import Rules, propose_by_rules
 from actc.evidence.score import TrainingSet
 from actc.evidence.steps import Limits
 from actc.evidence.table import Progress, count_look_ups, gather_evidence
@@ -113,13 +113,11 @@ def score_rules(
     """
     if not len(proposed):
         raise TableError(f"No rule of this graph of {len(graph)} facts proposes anything.")
-    limits, least = RULE_LIMITS, rules.least
-    if least >= limits.confidence:  # less sure rules, too, for what is plainly false
-        limits, least = replace(limits, confidence=TRAINING_CONFIDENCE), TRAINING_CONFIDENCE
+    least = min(rules.least, TRAINING_CONFIDENCE)  # less sure rules, too, for what is plainly false
     holdouts, trainings = split_holdouts(graph, seed), []
     with stage("Rules of known facts") as advance:
         for out in holdouts:
-            again, _ = propose_by_rules(graph.take(~out), limits, confidence=least)
+            again, _ = propose_by_rules(graph.take(~out), confidence=least)
             trainings.append(TrainingSet.among(graph.take(out), again))
             advance(1, len(holdouts))
     return score_by_holdouts(graph, proposed, trainings, seed, stage)

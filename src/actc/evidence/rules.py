@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actc.data.triples import ScoredTriples
-from actc.evidence.steps import EDGES, FAR, Step, back, together, whole
+from actc.evidence.steps import EDGES, Step, back, together, whole
 from actc.evidence.table import Progress, count_steps, open_spilling, put_facts
 from actc.graph.graph import Graph
 
@@ -59,19 +59,7 @@ class RuleLimits:
     most: int = 2_000_000
 
 
-RULE_LIMITS = RuleLimits()
-
-
-def edge_steps() -> list[Step]:
-    """Return the graph as edges: the table ``fact(h, r, t)`` must be there. A loop is no edge."""
-    return [EDGES, Step("degree", "SELECT u, count(*) AS n FROM edge GROUP BY u")]
-
-
-def count_walks() -> str:
-    """Return the SQL of how many paths of two edges there are for each bound on the hubs."""
-    return "SELECT " + ", ".join(
-        f"coalesce({whole(f'sum(CASE WHEN n <= {hub} THEN CAST(n AS BIGINT) * n ELSE 0 END)')}, 0)" for hub in HUBS
-    ) + " FROM degree"  # fmt: skip
+DEGREE = Step("degree", "SELECT u, count(*) AS n FROM edge GROUP BY u")
 
 
 def middle_step(hub: int) -> Step:
@@ -100,11 +88,15 @@ COUNTED = Step(
 )
 
 
-def constant_steps(limits: RuleLimits, wanted: bool) -> list[Step]:
-    """Return the rules with constants: of the n entities ``x -a- c`` that are no hubs, k have ``x -s- d``."""
-    few = f"count(*) >= {limits.support if wanted else FAR}"
+def constant_steps(limits: RuleLimits, confidence: float) -> list[Step]:
+    """Return the rules with constants: of the n entities ``x -a- c`` that are no hubs, k have ``x -s- d``.
+
+    There are none unless less sure rules count than usual.
+    """
+    wanted = confidence <= limits.sparse_confidence < limits.confidence
+    few = f"{'' if wanted else 'WHERE false'} GROUP BY s, v HAVING count(*) >= {limits.support}"
     return [
-        Step("key_count", f"SELECT s, v, count(*) AS n FROM middle GROUP BY s, v HAVING {few}"),
+        Step("key_count", f"SELECT s, v, count(*) AS n FROM middle {few}"),
         Step("keyed", "SELECT e.u, e.s, e.v, k.n FROM middle e JOIN key_count k ON k.s = e.s AND k.v = e.v"),
         Step(
             "constant",
@@ -221,7 +213,7 @@ class Rules:
 
 def propose_by_rules(
     graph: Graph,
-    limits: RuleLimits = RULE_LIMITS,
+    limits: RuleLimits | None = None,
     *,
     confidence: float | None = None,
     progress: Progress | None = None,
@@ -247,12 +239,14 @@ def propose_by_rules(
         taken together (noisy or), as minus the log of what they leave.
     Rules
     """
+    limits = limits or RuleLimits()
     with open_spilling(MEMORY, len(graph)) as connection:
         put_facts(connection, graph)
-        for step in edge_steps():
-            make(connection, step)
-        walks = dict(zip(HUBS, connection.execute(count_walks()).fetchone(), strict=True))
-        hub = next((hub for hub, n in walks.items() if hub <= limits.hub and n <= limits.walks), min(HUBS))
+        make(connection, EDGES)
+        make(connection, DEGREE)
+        degrees = connection.execute("SELECT n FROM degree").fetchnumpy()["n"]
+        walks = {hub: int((degrees[degrees <= hub] ** 2).sum()) for hub in HUBS if hub <= limits.hub}
+        hub = next((hub for hub, count in walks.items() if count <= limits.walks), min(HUBS))
         parts = max(1, -(-walks[hub] // limits.part))
         report = count_steps(progress, 2 * parts)
         make(connection, middle_step(hub))
@@ -286,7 +280,7 @@ def propose_by_rules(
 
 def _apply(connection: Any, limits: RuleLimits, confidence: float, parts: int, report: Callable[[str], None]) -> int:
     """Apply rules of a confidence, part by part; return how many candidates there are."""
-    for step in [*constant_steps(limits, confidence < limits.confidence), *rule_steps(limits, confidence)]:
+    for step in [*constant_steps(limits, confidence), *rule_steps(limits, confidence)]:
         make(connection, step)
     for part in range(parts):
         _walk(connection, APPLIED, part, parts)

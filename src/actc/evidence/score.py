@@ -122,35 +122,24 @@ def create_training_set(graph: Graph, proposals: ScoredTriples, holdout: Triples
     return TrainingSet.from_graph(graph, proposals)
 
 
-@dataclass(frozen=True, eq=False)
-class EvidenceScorer:
-    """A model with the graph that candidates are looked up in, and how much is looked up: as for its training set."""
-
-    model: EvidenceModel
-    graph: Graph
-    limits: Limits
-
-    def score(self, candidates: Triples, progress: Progress | None = None) -> ScoredTriples:
-        """Return candidates with their log-odds as scores, and with their evidence as pieces, in memory."""
-        scored = gather_evidence(self.graph, candidates, self.limits, progress=progress)
-        return scored.with_scores(self.model.log_odds(scored.pieces))
-
-
 def learn(
     graph: Graph,
     training: TrainingSet,
     limits: Limits | None = None,
     progress: Progress | None = None,
     engine: Engine | None = None,
-) -> EvidenceScorer:
-    """Learn the weights of evidence from a training set, whose holdout facts the graph may hold or not."""
+) -> tuple[EvidenceModel, Graph]:
+    """Learn the weights of evidence from a training set, whose holdout facts the graph may have or not.
+
+    Candidates are to be looked up with every fact, in the graph that is returned: the ridge bears the small difference,
+    and profits from each.
+    """
     limits = limits or Limits.for_count(len(training.proposals))
     graph = Graph.of(graph)  # a table of its own: with it go the keys that are made to find triples
     whole = graph if graph.contains(training.holdout).all() else Graph.of(graph.union(training.holdout))
     before = whole.take(~training.holdout.contains(whole))
     table = gather_evidence(before, training.proposals, limits, engine, progress)
-    # Candidates are looked up with every fact: the ridge bears the small difference, and profits from each.
-    return EvidenceScorer(fit_model(table, training.true, training.share), Graph.of(whole), limits)
+    return fit_model(table, training.true, training.share), Graph.of(whole)
 
 
 def score_evidence(
@@ -181,8 +170,9 @@ def score_evidence(
     limits = Limits.for_count(max(len(candidates), len(training.proposals)))
     with stage("Evidence") as advance:
         progress = count_look_ups(advance, 2)
-        scorer = learn(graph, training, limits, progress)
-        return scorer.score(candidates, progress), scorer.model
+        model, graph = learn(graph, training, limits, progress)
+        scored = gather_evidence(graph, candidates, limits, progress=progress)
+    return scored.with_scores(model.log_odds(scored.pieces)), model
 
 
 def best_place(triples: ScoredTriples) -> FloatArray:
@@ -205,19 +195,24 @@ def score_pools(
     facts teach, but for the scores: these stay, and the log-odds are one more piece.
     """
     has_holdout, training = training is not None, training or TrainingSet.from_graph(graph, pools[0])
-    scorer = learn(graph, training, Limits.for_count(max(len(training.proposals), *map(len, pools))))
-    scored = [scorer.score(pool.with_pieces(score=pool.scores)) for pool in pools]
-    first, model, found = scored[0], scorer.model, list[ScoredTriples]()
+    limits = Limits.for_count(max(len(training.proposals), *map(len, pools)))
+    model, graph = learn(graph, training, limits)
+    tables = [gather_evidence(graph, pool.with_pieces(score=pool.scores), limits) for pool in pools]
+    first = tables[0].with_scores(model.log_odds(tables[0].pieces))
     names = () if model.with_scores else tuple(filter(is_of_scores, first.pieces))
     places = Quantiles.of(stack_pieces(first.pieces, names), np.ones(len(first)))
     scale = LOG_ODDS_COUNT / max(float(first.scores.std()), 1e-9)
-    for one, pool in zip(scored, pools, strict=True):
-        normal = model.ridge.quantiles.transform(stack_pieces(one.pieces, model.columns))
+    scored = list[ScoredTriples]()
+    for one, pool in zip(tables, pools, strict=True):
+        log_odds, normal = (
+            model.log_odds(one.pieces),
+            model.ridge.quantiles.transform(stack_pieces(one.pieces, model.columns)),
+        )
         pieces = dict(zip(model.columns, normal.T, strict=True))
         if has_holdout:
             beside = places.transform(stack_pieces(one.pieces, names))
             pieces |= dict(zip(names, beside.T, strict=True))
         else:
-            pieces[LOG_ODDS_PIECE] = scale * (one.scores - first.scores.mean())
-        found.append(replace(pool.with_scores(one.scores if has_holdout else pool.scores), pieces=pieces))
-    return found
+            pieces[LOG_ODDS_PIECE] = scale * (log_odds - first.scores.mean())
+        scored.append(replace(pool.with_scores(log_odds if has_holdout else pool.scores), pieces=pieces))
+    return scored
