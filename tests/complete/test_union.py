@@ -13,10 +13,8 @@ from actc.complete.union import candidates_of_both, join_proposals
 from actc.evidence.holdouts import split_holdouts
 from actc.evidence.reasons import Reasons
 from actc.evidence.rules import propose_by_rules
-from actc.evidence.table import gather_evidence, place_scores
 from actc.graph.graph import Graph
 from tests.evidence.test_rules import make_families
-from tests.evidence.test_score import make_town
 
 
 @dataclass
@@ -149,14 +147,3 @@ def test_a_tiny_graph_leaves_it_to_the_model():
     assert "the model's scores decide alone" in found.notes[0]
     assert found.reasons is None
     assert len(found.triples) == len(proposed)
-
-
-def test_places_of_scores_are_counted_among_all_proposals():
-    graph, _, pool, _ = make_town()
-    scores = np.where(np.arange(len(pool)) % 7, pool.scores, np.nan)
-    pool = pool.with_pieces(score=scores, score_2=pool.scores)
-    placed, evidence = place_scores(pool), gather_evidence(graph, pool)
-    for name, values in placed.pieces.items():
-        np.testing.assert_allclose(values, evidence.pieces[name])
-    assert {"score", "score_2", "place_among_tails_2"} <= set(placed.pieces)
-    assert place_scores(placed).pieces.keys() == placed.pieces.keys()

@@ -120,13 +120,6 @@ def test_candidates_that_lack_a_piece_of_the_lesson_are_refused(town):
         score_evidence(graph, pool, TrainingSet.among(facts, both))
 
 
-def test_no_model_is_needed(town):
-    graph, facts, pool, truth = town
-    training = TrainingSet(facts, facts.followed_by(pool).without_scores(), np.arange(100) < 20)
-    weighed, _ = score_evidence(graph, pool, training)
-    assert weighed.scores[truth].min() > weighed.scores[~truth].max()
-
-
 def test_too_few_holdout_facts_are_refused(weighed):
     with pytest.raises(TableError, match="1 of 80 proposals are holdout facts"):
         fit_model(weighed[0], np.arange(80) < 1)

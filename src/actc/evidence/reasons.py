@@ -134,7 +134,7 @@ def _describe_slot(side: str, of: Subject, supports: bool) -> str:
 
 
 def _describe_kind(side: str, of: Subject, supports: bool) -> str:
-    """Tell whether an entity without such a fact is of a kind that has some."""
+    """Return whether an entity without such a fact is of a kind that has some."""
     share = of.value(f"{side}_kind_best")
     if of.value(f"{side}_kind_slot") < 0 or of.value(f"{side}_slot_filled") or supports != (share >= FEW):
         return ""
