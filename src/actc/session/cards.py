@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 from urllib.parse import quote
 
@@ -45,16 +46,16 @@ def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, A
     facts = [names.facts(entity, task.relation, MOST_FACTS) for entity in (task.head, task.tail)]
     ends = [(task.head, task.tail), *examples, *((head, tail) for side in facts for head, _, tail in side)]
     entities = dict.fromkeys([*(end for pair in ends for end in pair), *known])
-    named = disambiguate(map(names.of, entities))
+    named, relation_of = disambiguate(map(names.of, entities)), cache(names.of)
 
     def write(head: str, relation: str, tail: str) -> list[dict[str, str]]:
-        return sentence(named[head], names.of(relation), named[tail])
+        return sentence(named[head], relation_of(relation), named[tail])
 
     card = {
         "triple": task.triple,
         "sentence": write(task.head, task.relation, task.tail),
         "head": _describe(named[task.head], names.link),
-        "relation": _describe(names.of(task.relation)),
+        "relation": _describe(relation_of(task.relation)),
         "tail": _describe(named[task.tail], names.link),
         "known": [named[other].name for other in known[:MOST_KNOWN]],
         "more_known": len(known) > MOST_KNOWN,

@@ -315,7 +315,7 @@ class LeaseQueue:
         leased = "SELECT purpose, probability FROM lease JOIN task USING (triple) WHERE annotator = :who"
         any_task = "SELECT 'settle' AS purpose, probability FROM task WHERE true"  # the owner decides without a lease
         task = self.run(f"{any_task if owner else leased} AND triple = :triple", triple=triple).fetchone()
-        if triple is None or task is None:
+        if task is None:
             return self._find_same(judgement, str(shown["sentence"]))
         if "reasons" in shown:
             # Who answers a triple again has read the reasons after the first answer.
@@ -323,9 +323,9 @@ class LeaseQueue:
             again = self.run(sql, triple=triple).fetchone()
             shown = shown | {"reasons": "before" if again or owner or shown["reasons"] == "beside" else "after"}
         content = json.dumps(shown, ensure_ascii=False)
-        number = self.insert(judgement, task["purpose"], content, task["probability"])
+        stored = self.insert(judgement, task["purpose"], content, task["probability"])
         self.run("DELETE FROM lease WHERE annotator = :who AND triple = :triple", triple=triple)
-        return {"id": number, "triple": triple}
+        return stored
 
     def _find_same(self, judgement: Judgement, sentence: str) -> Recorded:
         """Return the present answer if it is the same: two windows of one person may show the same card.
@@ -366,15 +366,15 @@ class LeaseQueue:
         shown: str = "{}",
         probability: float | None = None,
         undoes: int | None = None,
-    ) -> int:
-        """Write one row of history, and the present answer that follows from it; return the row's number."""
-        number = self.run(
+    ) -> Recorded:
+        """Write one row of history, and the present answer that follows from it."""
+        [stored] = self.run(
             "INSERT INTO judgement "
-            "(at, annotator, triple, answer, purpose, key, seconds, note, shown, probability, undoes) "
-            "VALUES (:at, :who, :triple, :answer, :purpose, :key, :seconds, :note, :shown, :probability, :undoes)",
+            "(at, annotator, triple, answer, purpose, key, seconds, note, shown, probability, undoes) VALUES "
+            "(:at, :who, :triple, :answer, :purpose, :key, :seconds, :note, :shown, :probability, :undoes) "
+            "RETURNING id, triple",
             **vars(judgement) | {"purpose": purpose, "shown": shown, "probability": probability, "undoes": undoes},
-        ).lastrowid
-        assert number is not None
+        ).fetchall()
         # Not INSERT OR REPLACE: its silent delete fires no trigger, and the triggers count.
         self.run("DELETE FROM answer WHERE triple = :triple AND annotator = :who", triple=judgement.triple)
         self.run(
@@ -383,20 +383,19 @@ class LeaseQueue:
             f"({PRESENT} AND j.triple = :triple ORDER BY j.id DESC LIMIT 1)",
             triple=judgement.triple,
         )
-        return number
+        return dict(stored)
 
     def _undo(self, undo: Judgement) -> Recorded:
         """Take back a present judgement, and put its triple in front of the annotator again."""
         wanted = "" if undo.undoes is None else "AND j.key = :undoes"
         old = self.run(f"{PRESENT} {wanted} ORDER BY j.id DESC LIMIT 1", undoes=undo.undoes).fetchone()
         if old is None:
-            given = "" if undo.undoes is None else " Your current answers are under “My answers”."
-            raise SessionError(f"There is nothing to undo.{given}")
-        number = self.insert(replace(undo, triple=old["triple"]), old["purpose"], undoes=old["id"])
+            raise SessionError("There is nothing to undo. Your current answers are under “My answers”.")
+        stored = self.insert(replace(undo, triple=old["triple"]), old["purpose"], undoes=old["id"])
         # The triple of an imported judgement, or of the owner's decision, had no lease: it gets none now.
         if old["purpose"] in ("new", "shared", "again"):
             self.lease([old["triple"]], old["purpose"], in_front=True)
-        return {"id": number, "triple": old["triple"]}
+        return stored
 
 
 # The annotator's judgements that are not taken back.

@@ -266,27 +266,27 @@ def store_replies(store: Store, judge: str, replies: Iterable[tuple[Question, Re
         yield reply
 
 
-def _put_reply(connection: Connection, judge: str, key: str, triple: int, reply: Reply) -> None:
-    """Add a reply, unless the judge has one to the same question; a judge is added with its first reply."""
+def _put_reply(connection: Connection, judge: str, key: str, triple: int, reply: Reply) -> int:
+    """Add a reply, and its judge, unless they are there; return how many were new: 1 or 0."""
     now = time.time()
     connection.execute("INSERT OR IGNORE INTO judge (name, created) VALUES (?, ?)", (judge, now))
-    connection.execute(
+    return connection.execute(
         "INSERT OR IGNORE INTO reply SELECT id, ?, ?, ?, ?, ?, ?, ?, ? FROM judge WHERE name = ?",
         (key, triple, reply.answer, reply.probability, reply.reason, now, reply.tokens_in, reply.tokens_out, judge),
-    )
+    ).rowcount
 
 
 def add_judge_answers(store: Store, pool: ScoredTriples, answers: Answers) -> int:
     """Store answers that judges gave elsewhere, once however often; return how many were new."""
-    before, rows = sum(count_replies(store).values()), pool.rows_of(answers.triples)
+    rows, new = pool.rows_of(answers.triples), 0
     names = {who: tidy_name(who, "a judge") for who in set(answers.who)}
     p = np.full(len(rows), np.nan) if answers.probability is None else answers.probability
     with store.transaction() as connection:
         for row, who, label, own in zip(rows.tolist(), answers.who, answers.labels.tolist(), p.tolist(), strict=True):
             if row >= 0:
                 reply = Reply("true" if label else "false", None if np.isnan(own) else own)
-                _put_reply(connection, names[who], hash_question("import", row, label, own), row, reply)
-    return sum(count_replies(store).values()) - before
+                new += _put_reply(connection, names[who], hash_question("import", row, label, own), row, reply)
+    return new
 
 
 def count_replies(store: Store) -> dict[str, int]:

@@ -23,11 +23,6 @@ AS_JUDGED = "In estimates and guarantees a triple is true if the majority of the
 MOST_PAIRS = 100  # 200 people are 19,900 pairs
 
 
-def count_labels(session: Session) -> int:
-    """Count the triples that people called true or false."""
-    return int(session.store.value("SELECT labels FROM total"))
-
-
 # One statement: every look and every answer asks for it.
 _PROGRESS = """
     SELECT labels, (SELECT coalesce(max(id), 0) FROM judgement) AS judgements,
@@ -41,10 +36,10 @@ _PROGRESS = """
 def progress(session: Session, annotator: Annotator | None = None) -> dict[str, Any]:
     """Return the counts that change with every answer."""
     [row] = session.store.rows(_PROGRESS, (None if annotator is None else annotator.id,))
-    budget, triples = session.settings.budget, session.settings.triples
-    counts = {name: row[name] for name in ("labels", "unsure", "judgements")}
+    settings = session.settings
+    budget, triples, counts = settings.budget, settings.triples, dict(row)
     counts |= {"budget": budget, "triples": triples, "goal": min(budget, triples), "done": row["labels"] >= budget}
-    return counts if annotator is None else counts | {"mine": row["mine"], "alone": bool(row["alone"])}
+    return counts | {"alone": bool(row["alone"])}
 
 
 def write_count(counts: dict[str, Any]) -> str:
@@ -132,19 +127,16 @@ def picture(session: Session) -> dict[str, Any]:
         "relations": all_relations(session, MOST_RELATIONS),
         "audit": session.settings.is_audit,
         "words": _page_words(session.settings),
-        "advice": write_advice(latest, count_labels(session), session.settings.budget),
+        "advice": write_advice(latest, progress(session)),
     }
 
 
 def _refits(session: Session) -> list[dict[str, Any]]:
     """Return the refits, oldest first; evenly thinned out where there are many."""
-    numbers = [row["id"] for row in session.store.rows("SELECT id FROM refit ORDER BY id")]
-    if len(numbers) > MOST_POINTS:
-        numbers = [numbers[i] for i in np.unique(np.linspace(0, len(numbers) - 1, MOST_POINTS).astype(int))]
-    places = ", ".join("?" * len(numbers))
-    rows = session.store.rows(f"SELECT content FROM refit WHERE id IN ({places}) ORDER BY id", numbers)
+    rows = session.store.rows("SELECT content FROM refit ORDER BY id")
+    chosen = np.linspace(0, len(rows) - 1, min(len(rows), MOST_POINTS)).astype(int)
     try:
-        refits = [json.loads(row["content"]) for row in rows]
+        refits = [json.loads(rows[i]["content"]) for i in chosen.tolist()]
     except (ValueError, TypeError):
         refits = [None]
     if not all(isinstance(one, dict) and one.keys() >= NEEDED for one in refits):
@@ -158,12 +150,12 @@ def all_relations(session: Session, most: int | None = None) -> list[dict[str, A
     return [line | {"name": session.names.of(line["relation"]).name} for line in lines]
 
 
-def write_advice(refit: dict[str, Any] | None, labels: int, budget: int) -> str:
+def write_advice(refit: dict[str, Any] | None, counts: dict[str, Any]) -> str:
     """Write how many decisions the last answers changed, so that people can see when to stop."""
     if refit is not None and "verdict" in refit:
         return str(refit["verdict"])
-    spent = f"The budget of {budget:,} answers is spent. " if labels >= budget else ""
-    if refit is None or labels == 0:
+    spent = f"The budget of {counts['budget']:,} answers is spent. " if counts["done"] else ""
+    if refit is None or not counts["labels"]:
         return spent + "Judge a few triples to see an estimate of the accuracy."
     if refit["changed"] is not None:
         return f"{spent}The last answers changed {refit['changed']:.2%} of the decisions."

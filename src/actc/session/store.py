@@ -290,28 +290,23 @@ class Store:
         batch = []
         while self._waiting:
             batch.append(self._waiting.popleft())
-        results: list[Any] = []
-        errors: dict[int, Exception] = {}
+        outcomes: list[tuple[Callable[[Any], None], Any]] = []
         try:
             with self.transaction() as connection:
-                for place, (work, _) in enumerate(batch):
+                for work, future in batch:
                     connection.execute("SAVEPOINT one")
                     try:
-                        results.append(work(connection))
+                        outcomes.append((future.set_result, work(connection)))
                     except Exception as error:
                         if not connection.in_transaction:  # a full disk ends it for everybody
                             raise
-                        errors[place] = error
-                        results.append(None)
+                        outcomes.append((future.set_exception, error))
                         connection.execute("ROLLBACK TO one")
                     connection.execute("RELEASE one")
         except Exception as error:  # the commit itself failed: no work of the batch is on the disk
-            errors, results = dict.fromkeys(range(len(batch)), error), [None] * len(batch)
-        for place, (_, future) in enumerate(batch):
-            if place in errors:
-                future.set_exception(errors[place])
-            else:
-                future.set_result(results[place])
+            outcomes = [(future.set_exception, error) for _, future in batch]
+        for settle, outcome in outcomes:
+            settle(outcome)
 
     def rows(self, sql: str, values: Any = ()) -> list[sqlite3.Row]:
         """Read rows."""
@@ -320,8 +315,7 @@ class Store:
 
     def value(self, sql: str, values: Any = ()) -> Any:
         """Read the first value of the first row; None if there is none."""
-        rows = self.rows(sql, values)
-        return rows[0][0] if rows else None
+        return next((row[0] for row in self.rows(sql, values)), None)
 
     def integers(self, sql: str) -> IntArray:
         """Read one column of whole numbers: they become an array one by one, and take no more memory than it."""

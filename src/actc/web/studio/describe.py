@@ -14,7 +14,7 @@ from actc.decide.audit import answers_for
 from actc.decide.estimate import MISSING_FACTS, WRONG_FACTS, Share
 from actc.errors import ActcError
 from actc.session import Session
-from actc.session.status import count_labels
+from actc.session.status import progress
 from actc.web.studio.commands import decide_commands, go_commands, has_graph
 from actc.web.studio.decisions import decisions_file, name_version
 from actc.web.studio.project import FILE, Project, list_projects
@@ -92,7 +92,8 @@ def _line(project: Project) -> dict[str, Any]:
     words = WRONG_FACTS if goal == "check" else MISSING_FACTS
     if project.session is not None:
         with closing(Session(project.session)) as session:
-            answers, budget = count_labels(session), session.settings.budget
+            counts = progress(session)
+        answers, budget = counts["labels"], counts["budget"]
         summary.append(f"{answers:,}{'' if answers > budget else f' of {budget:,}'} cards judged")
     if project.accepted is not None:
         accepted = _read_report(project).get("accepted") or 0
