@@ -543,7 +543,7 @@ def counted():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Session, "__init__", wrap("opened", Session.__init__))
-        patch.setattr(Session, "read_pool", wrap("read", Session.read_pool))
+        patch.setattr("actc.session.session.read_scored", wrap("read", read_scored))
         patch.setattr(pooled, "fit", wrap("fitted", pooled.fit))
         yield counts
 

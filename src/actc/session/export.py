@@ -18,7 +18,7 @@ from actc.data.deliver import check_writable, write_beside
 from actc.data.files import read_scored, write_triples
 from actc.data.options import documented, options_of
 from actc.data.text_files import in_json, write_json, write_text
-from actc.data.triples import ScoredTriples, encode_columns
+from actc.data.triples import ScoredTriples
 from actc.decide.calibrate import describe_calibration
 from actc.decide.case import Case
 from actc.decide.decision_table import DECISIONS, write_decisions
@@ -42,13 +42,11 @@ NO_CHECKS = (
 
 def write_labels(session: Session, path: Path) -> int:
     """Write one combined label per triple (head, relation, tail, label); return how many."""
-    labels = session.annotations()
-    tasks = session.tasks(labels.rows.tolist())
-    if not tasks:
+    labels, pool = session.annotations(), session.read_pool()
+    if not len(labels):
         raise FileError(f"{session.folder}: nothing is judged yet, so there is no label to write.")
-    triples = encode_columns(*([getattr(task, name) for task in tasks] for name in Session.TRIPLE))
-    answers = Answers(triples, labels.labels, **labels.drawn_from(session.settings.triples).provenance)
-    write_triples(path, {**triples.columns(), "score": [task.score for task in tasks], **answers.columns()})
+    answers = labels.about(pool)
+    write_triples(path, {**answers.triples.columns(), "score": pool.scores[labels.rows], **answers.columns()})
     return len(labels)
 
 

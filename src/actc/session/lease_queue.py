@@ -225,35 +225,38 @@ class LeaseQueue:
 
         Of one relation, if given, only planned ones are added.
         """
-        self._renew(budget)
+        left = self._renew(budget, count)
         leases = len(self.tasks(count, relation))
         need = count - leases
         for sql, purpose in SOURCES if relation is None else ():
-            most = need if purpose != "new" else min(need, self._left_of(budget, need))
-            if most > 0 and (overlap > 0 or purpose != "shared"):
-                need -= self.lease(self._find(sql, most), purpose)
-        need = min(need, self._left_of(budget, need))
+            most = need if purpose != "new" else min(need, left)
+            if most > 0 and (overlap > 0 or purpose != "shared") and (triples := self._find(sql, most)):
+                need -= self.lease(triples, purpose)
+                left = self._left_of(budget, need)
+        need = min(need, left)
         if need > 0:
             need = need if relation is not None else self._fair_share(need, leases)
             need -= self._lease_planned(need, relation)
         if need > 0 and leases == 0 and relation is None:
             self.lease(self._find(UNSURE, need, after=0), "again")
 
-    def _renew(self, budget: int) -> None:
+    def _renew(self, budget: int, need: int) -> int:
         """Renew the annotator's leases, but end those of triples that they never judged and a lower budget leaves out.
 
-        Such a triple is on no card any more; an answer that is under way is still stored.
+        Such a triple is on no card any more; an answer that is under way is still stored. Returns what the budget
+        leaves.
         """
         self.run("UPDATE lease SET expires = :end WHERE annotator = :who")
-        too_many = -self._left_of(budget, 0)
-        if too_many > 0:
+        left = self._left_of(budget, need)
+        if left < 0:
             self.run(
                 "UPDATE lease SET expires = 0 WHERE annotator = :who AND triple IN ("
                 "SELECT triple FROM lease JOIN task USING (triple) WHERE annotator = :who AND purpose = 'new' "
                 "AND labelled = 0 AND NOT EXISTS (SELECT 1 FROM judgement AS j "
                 "WHERE j.triple = task.triple AND j.annotator = :who) ORDER BY place DESC LIMIT :too_many)",
-                too_many=too_many,
+                too_many=-left,
             )
+        return left
 
     def lease(self, triples: list[int], purpose: str, in_front: bool = False) -> int:
         """Lease triples to the annotator; return how many."""

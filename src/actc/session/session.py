@@ -57,6 +57,7 @@ class Session:
         self.folder = Path(folder)
         self.store = Store(self.folder / FILE, synced=synced)
         self._settings = -1, Settings()
+        self._pool: ScoredTriples | None = None
         self.names = Names(self.store, self.settings.link)
         if synced:  # who starts a planner has checked it
             self.store.check()
@@ -75,13 +76,15 @@ class Session:
         return self._settings[1]
 
     def read_pool(self) -> ScoredTriples:
-        """Read the candidates; their rows are the numbers of triples in judgements."""
-        pool, triples = read_scored(self.folder / "pool.parquet")[0], self.settings.triples
-        if len(pool) < triples:
+        """Read the candidates, once; their rows are the numbers of triples in judgements."""
+        triples = self.settings.triples
+        if self._pool is None:
+            self._pool = read_scored(self.folder / "pool.parquet")[0]
+        if len(self._pool) < triples:
             raise FileError(
-                f"{self.folder}: it should have {triples:,} candidates, and has {len(pool):,}; it is damaged."
+                f"{self.folder}: it should have {triples:,} candidates, and has {len(self._pool):,}; it is damaged."
             )
-        return pool
+        return self._pool
 
     def find_file(self, name: str) -> Path | None:
         """Return the path of a file that not every session has; None where it is not there."""
@@ -190,7 +193,9 @@ class Session:
         shown: list[dict[str, object]] = []
         for one in judgements:
             reasons = settings.reasons != "never" and self.names.reasons(one.triple)
-            shown.append({"sentence": self.sentence(one.triple), **({"reasons": settings.reasons} if reasons else {})})
+            shown.append(
+                {"sentence": plain(self.sentence(one.triple)), **({"reasons": settings.reasons} if reasons else {})}
+            )
 
         def work(connection: Connection) -> tuple[list[Recorded], list[Task]]:
             queue = LeaseQueue(connection, annotator, *times)
@@ -203,15 +208,17 @@ class Session:
 
         return self.store.write(work)
 
-    def tasks(self, triples: Iterable[int]) -> list[Task]:
-        """Return triples that were given out, in the given order."""
-        sql = f"SELECT {TASK} FROM task WHERE triple = ?"
-        return [Task(*row) for triple in triples for row in self.store.rows(sql, (triple,))]
+    def task(self, triple: int) -> Task:
+        """Return a triple that was given out."""
+        rows = self.store.rows(f"SELECT {TASK} FROM task WHERE triple = ?", (triple,))
+        if not rows:
+            raise SessionError(f"Triple {triple} was not judged in this session.")
+        return Task(*rows[0])
 
-    def sentence(self, triple: int | None) -> str:
-        """Return a triple that was given out as one line of text; empty if it was not."""
-        row = self.store.rows("SELECT head, relation, tail FROM task WHERE triple = ?", (triple,))
-        return plain(sentence(*map(self.names.of, row[0]))) if row else ""
+    def sentence(self, triple: int | None) -> list[dict[str, str]]:
+        """Return a triple that was given out as parts of a sentence; none if it was not."""
+        rows = self.store.rows("SELECT head, relation, tail FROM task WHERE triple = ?", (triple,))
+        return sentence(*map(self.names.of, rows[0])) if rows else []
 
     def settle(self, judgement: Judgement, task: Task | None = None) -> Recorded:
         """Store the owner's answer to a triple, which overrules everybody's, or take one back.

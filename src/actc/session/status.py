@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from actc.data.text_files import in_json
-from actc.errors import FileError, SessionError
-from actc.session.cards import make_cards, sentence
+from actc.errors import FileError
+from actc.session.cards import make_cards
 from actc.session.cases import parts_of, words_of
 from actc.session.lease_queue import Annotator, lease_clock, leased_at
 from actc.session.session import Session
@@ -270,16 +270,11 @@ def cohen_kappa(both: int, first: int, second: int, together: int) -> float | No
 def own_answers(session: Session, annotator: Annotator, most: int) -> list[dict[str, Any]]:
     """Return an annotator's current answers on cards, newest first, each with the key to undo it."""
     rows = session.store.rows(
-        "SELECT answer.triple, key, answer, note, head, relation, tail FROM answer "
-        "JOIN judgement ON judgement = judgement.id JOIN task ON task.triple = answer.triple "
+        "SELECT answer.triple, key, answer, note FROM answer JOIN judgement ON judgement = judgement.id "
         "WHERE answer.annotator = ? AND purpose IN ('new', 'shared', 'again') ORDER BY answer.judgement DESC LIMIT ?",
         (annotator.id, most),
     )
-    return [
-        {name: row[name] for name in ("triple", "key", "answer", "note")}
-        | {"sentence": sentence(*(session.names.of(row[part]) for part in Session.TRIPLE))}
-        for row in rows
-    ]
+    return [dict(row) | {"sentence": session.sentence(row["triple"])} for row in rows]
 
 
 def history(session: Session) -> list[dict[str, Any]]:
@@ -312,20 +307,15 @@ def count_reviews(session: Session) -> dict[str, int]:
 
 def list_reviews(session: Session, kind: str, most: int = 50) -> list[dict[str, Any]]:
     """Return the first triples of a kind, each as a sentence, with people's answers and the owner's."""
-    lines = []
-    for (triple,) in session.store.rows(f"{KINDS[kind]} LIMIT ?", (most,)):
-        [task] = session.tasks([triple])
-        words = sentence(*map(session.names.of, (task.head, task.relation, task.tail)))
-        lines.append({"triple": triple, "sentence": words} | _answers(session, triple))
-    return lines
+    return [
+        {"triple": triple, "sentence": session.sentence(triple)} | _answers(session, triple)
+        for (triple,) in session.store.rows(f"{KINDS[kind]} LIMIT ?", (most,))
+    ]
 
 
 def show_review(session: Session, triple: int) -> dict[str, Any]:
     """Return the whole card of a triple that was given out, its score and probability, and everybody's answers."""
-    tasks = session.tasks([triple])
-    if not tasks:
-        raise SessionError(f"Triple {triple} was not judged in this session.")
-    [card] = make_cards(session.names, tasks, "beside", show_score=True)
+    [card] = make_cards(session.names, [session.task(triple)], "beside", show_score=True)
     return card | _answers(session, triple)
 
 
