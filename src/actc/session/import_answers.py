@@ -179,7 +179,9 @@ def _read_entries(entries: Entries, owner: bool) -> tuple[Answers, list[Judgemen
         name = str(entry.get("name") or entry.get("annotator") or "")
         name = OWNER if kind == OWNER else "" if name == OWNER else name
         try:
-            numbers = {name: float(entry.get(name) or empty) for name, empty in NUMBERS.items()}
+            numbers = {
+                name: float(empty if entry.get(name) is None else entry[name]) for name, empty in NUMBERS.items()
+            }
             seconds = numbers["seconds"] if 0 <= numbers["seconds"] < MOST_SECONDS else None
             key, note = str(entry.get("key") or ""), str(entry.get("note") or "")
             judgements.append(Judgement(answer, None, key, seconds, note))
