@@ -47,7 +47,7 @@ def test_the_mode_is_where_no_step_lowers_the_objective() -> None:
     best = minimize(objective, np.r_[mean, np.zeros(24)], method="BFGS", options={"gtol": 1e-8})
     table = LabelTable.of(prepared, Annotations(rows, labels[rows]))
     modes = find_modes(table, G[table.relations], prior)
-    np.testing.assert_allclose(modes.point.theta[0], best.x[: len(mean)], atol=1e-3)
+    np.testing.assert_allclose(modes.theta[0], best.x[: len(mean)], atol=1e-3)
     assert modes.point.value[0] == pytest.approx(best.fun, abs=1e-4)
 
 

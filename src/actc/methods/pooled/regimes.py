@@ -73,7 +73,8 @@ def fit_regimes(pool: PreparedPool, annotations: Annotations, regimes: Priors) -
     weights /= weights.sum()
     whole, count = design(pool, regimes.names), len(regimes.mean)
     large = np.flatnonzero(weights > tuned.LEAST_WEIGHT).tolist()
-    return average(pool, weights[large], [fits[k // count].posterior(pool, whole, k % count) for k in large])
+    parts = [fits[k // count].posterior(pool, whole, k % count, regimes.penalty[k % count]) for k in large]
+    return average(pool, weights[large], parts)
 
 
 @lru_cache(maxsize=8)

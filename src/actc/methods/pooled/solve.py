@@ -8,7 +8,7 @@ approximation. Relations meet only in theta, so the Hessian is an arrow and is n
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 
@@ -30,7 +30,6 @@ class LabelTable:
     starts: IntArray  # (L,) where each begins
     group: IntArray  # (l,) which of the L
     psi: FloatArray  # (l, 3)
-    squares: FloatArray  # (l, 9): psi psi^T
     truth: FloatArray  # (l,)
     weight: FloatArray  # (l,)
 
@@ -50,9 +49,7 @@ class LabelTable:
         weight = np.concatenate([np.ones(len(rows)), np.tile(weight, len(PLACES))])
         order = np.argsort(relation, kind="stable")
         relations, starts, group = np.unique(relation[order], return_index=True, return_inverse=True)
-        basis = psi(x[order])
-        squares = (basis[:, :, None] * basis[:, None, :]).reshape(-1, 9)
-        return cls(relations, starts, group, basis, squares, truth[order], weight[order])
+        return cls(relations, starts, group, psi(x[order]), truth[order], weight[order])
 
     def sum(self, values: FloatArray) -> FloatArray:
         """Sum values of shape (K, l, ...) over the labels of each relation."""
@@ -67,58 +64,66 @@ def weigh_valleys(pool: PreparedPool) -> tuple[IntArray, FloatArray]:
     return seen, tuned.VALLEY_ANSWERS / len(PLACES) * clear[seen]
 
 
-class Point(NamedTuple):
-    """Where the searches stand under K priors, and the negative log posteriors there, up to a constant."""
-
-    theta: FloatArray  # (K, P)
-    u: FloatArray  # (K, L, 3) of the L labelled relations
-    eta: FloatArray  # (K, l) every label's logit
-    value: FloatArray  # (K,)
-
-    @classmethod
-    def at(cls, theta: FloatArray, u: FloatArray, labels: LabelTable, G: FloatArray, priors: Priors) -> Point:
-        """Compute the objectives at theta and u."""
-        lines = np.einsum("lip,kp->kli", G, theta) + u
-        eta = np.asarray(np.einsum("ij,kij->ki", labels.psi, lines[:, labels.group]))
-        likelihood = softplus(eta) @ labels.weight - eta @ (labels.weight * labels.truth)
-        shared = (priors.precision * (theta - priors.mean) ** 2).sum(axis=1)
-        own = (priors.penalty[:, None] * u**2).sum(axis=(1, 2))
-        return cls(theta, u, eta, np.asarray(likelihood + 0.5 * (shared + own)))
-
-
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """The negative log posteriors at a point, with gradients and Hessians as blocks: theta's (A) and relations' (D)."""
+    """Where the searches stand under K priors: the negative log posteriors there, and what Newton's steps need.
 
-    point: Point
+    Gradients and Hessians are in blocks: theta's (``A``) and each relation's.
+    """
+
     labels: LabelTable
+    G: FloatArray  # (L, 3, P) see ``design``
     priors: Priors
-    gradient: FloatArray  # (K, L, 3) of the likelihood
-    S: FloatArray  # (K, L, 3, 3)
-    D_inverse: FloatArray  # (K, L, 3, 3)
-    SG: FloatArray  # (K, L, 3, P)
-    A: FloatArray  # (K, P, P), the relations eliminated
+    theta: FloatArray  # (K, P)
+    u: FloatArray  # (K, L, 3) of the L labelled relations
 
-    @classmethod
-    def at(cls, point: Point, labels: LabelTable, G: FloatArray, priors: Priors) -> Modes:
-        """Lay out the blocks at a point."""
-        count, size = point.theta.shape
-        p = sigmoid(point.eta)
-        gradient = labels.sum(labels.psi * (labels.weight * (p - labels.truth))[..., None])
-        S = labels.sum(labels.squares * (labels.weight * p * (1 - p))[..., None]).reshape(count, -1, 3, 3)
-        D_inverse = np.asarray(np.linalg.inv(S + priors.penalty[:, None, :, None] * np.eye(3)), dtype=np.float64)
-        SG = S @ G
-        flat, solved = SG.reshape(count, -1, size), (D_inverse @ SG).reshape(count, -1, size)
-        from_labels = G.reshape(-1, size).T @ flat - flat.transpose(0, 2, 1) @ solved
-        A = priors.precision[:, :, None] * np.eye(size) + from_labels
-        return cls(point, labels, priors, gradient, S, D_inverse, SG, A)
+    @cached_property
+    def eta(self) -> FloatArray:
+        """Every label's logit, shape (K, l)."""
+        lines = np.einsum("lip,kp->kli", self.G, self.theta) + self.u
+        return np.asarray(np.einsum("ij,kij->ki", self.labels.psi, lines[:, self.labels.group]))
 
-    def step(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
+    @cached_property
+    def value(self) -> FloatArray:
+        """The negative log posteriors, up to a constant, shape (K,)."""
+        labels, priors = self.labels, self.priors
+        likelihood = softplus(self.eta) @ labels.weight - self.eta @ (labels.weight * labels.truth)
+        shared = (priors.precision * (self.theta - priors.mean) ** 2).sum(axis=1)
+        own = (priors.penalty[:, None] * self.u**2).sum(axis=(1, 2))
+        return np.asarray(likelihood + 0.5 * (shared + own))
+
+    @cached_property
+    def S(self) -> FloatArray:
+        """The likelihood's Hessian of each relation, shape (K, L, 3, 3)."""
+        labels, p = self.labels, sigmoid(self.eta)
+        squares = labels.psi[:, :, None] * labels.psi[:, None, :]
+        return labels.sum(squares * (labels.weight * p * (1 - p))[..., None, None])
+
+    @cached_property
+    def SG(self) -> FloatArray:
+        """What theta and each relation's line have in common, shape (K, L, 3, P)."""
+        return self.S @ self.G
+
+    @cached_property
+    def D_inverse(self) -> FloatArray:
+        """The inverse Hessian of each relation, shape (K, L, 3, 3)."""
+        return np.asarray(np.linalg.inv(self.S + self.priors.penalty[:, None, :, None] * np.eye(3)), dtype=np.float64)
+
+    @cached_property
+    def A(self) -> FloatArray:
+        """Theta's Hessian, the relations eliminated, shape (K, P, P)."""
+        count, size = self.theta.shape
+        flat, solved = (block.reshape(count, -1, size) for block in (self.SG, self.D_inverse @ self.SG))
+        from_labels = self.G.reshape(-1, size).T @ flat - flat.transpose(0, 2, 1) @ solved
+        return np.asarray(self.priors.precision[:, :, None] * np.eye(size) + from_labels)
+
+    def step(self) -> tuple[FloatArray, FloatArray]:
         """Return Newton's step of theta and u under every prior."""
-        priors, count = self.priors, len(self.A)
-        own = self.gradient + priors.penalty[:, None] * self.point.u
-        shared = self.gradient.reshape(count, -1) @ G.reshape(-1, G.shape[-1])
-        shared = shared + priors.precision * (self.point.theta - priors.mean)
+        labels, priors, (count, size) = self.labels, self.priors, self.theta.shape
+        gradient = labels.sum(labels.psi * (labels.weight * (sigmoid(self.eta) - labels.truth))[..., None])
+        own = gradient + priors.penalty[:, None] * self.u
+        shared = gradient.reshape(count, -1) @ self.G.reshape(-1, size)
+        shared = shared + priors.precision * (self.theta - priors.mean)
         solved = (self.D_inverse @ own[..., None])[..., 0]
         right = shared - np.einsum("kli,klip->kp", solved, self.SG)
         theta = np.linalg.solve(self.A, right[..., None])[..., 0]
@@ -126,41 +131,36 @@ class Modes:
 
     def evidence(self) -> FloatArray:
         """Return the log marginal likelihood of the labels under each prior, shape (K,), by Laplace's method."""
-        priors, count = self.priors, self.point.u.shape[1]
+        priors, count = self.priors, self.u.shape[1]
         shared = np.log(priors.precision).sum(axis=1) - np.linalg.slogdet(self.A)[1]
         own = count * np.log(priors.penalty).sum(axis=1) + np.linalg.slogdet(self.D_inverse)[1].sum(axis=1)
-        return np.asarray(0.5 * (shared + own) - self.point.value)
+        return np.asarray(0.5 * (shared + own) - self.value)
 
-    def posterior(self, pool: PreparedPool, whole: FloatArray, k: int) -> Posterior:
-        """Spread the fit under one prior from the labelled relations to all of them."""
-        beta = whole @ self.point.theta[k]
-        beta[self.labels.relations] += self.point.u[k]
+    def posterior(self, pool: PreparedPool, whole: FloatArray, k: int, penalty: FloatArray) -> Posterior:
+        """Spread the fit under one prior from the labelled relations to all of them, each with a penalty, (3,)."""
+        beta = whole @ self.theta[k]
+        beta[self.labels.relations] += self.u[k]
         S = np.zeros((len(beta), 3, 3))
         S[self.labels.relations] = self.S[k]
-        penalty = np.diag(self.priors.penalty[k])
-        own = np.linalg.inv(S + penalty)
-        follow = own @ penalty @ whole
+        own = np.linalg.inv(S + np.diag(penalty))
+        follow = own @ np.diag(penalty) @ whole
         return Posterior(pool, beta, own + follow @ np.linalg.inv(self.A[k]) @ follow.transpose(0, 2, 1))
 
 
 def find_modes(labels: LabelTable, G: FloatArray, priors: Priors, start: Modes | None = None) -> Modes:
     """Walk to the mode under every prior; a step is halved until its objective does not rise."""
-    count = len(priors.mean)
-    zero = np.zeros((count, len(labels.relations), 3))
-    theta, u = (priors.mean, zero) if start is None else start.point[:2]
-    modes = Modes.at(Point.at(theta, u, labels, G, priors), labels, G, priors)
+    zero = np.zeros((len(priors.mean), len(labels.relations), 3))
+    modes = Modes(labels, G, priors, priors.mean, zero) if start is None else replace(start, priors=priors)
     for _ in range(_STEPS if len(labels.group) else 0):
-        before, size = modes.point, np.ones(count)
-        step_theta, step_u = modes.step(G)
+        (step_theta, step_u), size, before = modes.step(), np.ones(len(zero)), modes
         while True:
             theta, u = before.theta - size[:, None] * step_theta, before.u - size[:, None, None] * step_u
-            point = Point.at(theta, u, labels, G, priors)
-            worse = (point.value > before.value) & (size >= 1e-3)
+            modes = replace(before, theta=theta, u=u)
+            worse = (modes.value > before.value) & (size >= 1e-3)
             if not worse.any():
                 break
             size = np.where(worse, size / 2, size)
-        modes = Modes.at(point, labels, G, priors)
-        if np.abs(before.value - point.value).max() < 1e-5:
+        if np.abs(before.value - modes.value).max() < 1e-5:
             break
     return modes
 
@@ -177,7 +177,7 @@ def fit_prior(pool: PreparedPool, annotations: Annotations, prior: Priors, freed
         modes = find_modes(labels, whole[labels.relations], now, modes)
         now = replace(now, precision=_widen(modes, prior, freedom), penalty=_update_tau(modes, prior))
     assert modes is not None
-    return replace(modes, priors=now).posterior(pool, whole, 0)
+    return modes.posterior(pool, whole, 0, now.penalty[0])
 
 
 def _widen(modes: Modes, prior: Priors, freedom: float) -> FloatArray:
@@ -185,7 +185,7 @@ def _widen(modes: Modes, prior: Priors, freedom: float) -> FloatArray:
     precision = prior.precision.copy()
     if np.isfinite(freedom):
         at = prior.names.index("one")
-        square = (modes.point.theta[0, at] - prior.mean[0, at]) ** 2 + np.linalg.inv(modes.A[0])[at, at]
+        square = (modes.theta[0, at] - prior.mean[0, at]) ** 2 + np.linalg.inv(modes.A[0])[at, at]
         precision[0, at] = (freedom + 1) / (freedom / prior.precision[0, at] + square)
     return precision
 
@@ -194,7 +194,7 @@ def _update_tau(modes: Modes, prior: Priors) -> FloatArray:
     """Return 1 / tau^2, shape (1, 3), that makes the relations' own deviations about as large as they look."""
     follow = modes.D_inverse[0] @ modes.SG[0]
     spread = modes.D_inverse[0] + follow @ np.linalg.inv(modes.A[0]) @ follow.transpose(0, 2, 1)
-    expected = (modes.point.u[0] ** 2 + np.diagonal(spread, axis1=1, axis2=2)).sum(axis=0)
+    expected = (modes.u[0] ** 2 + np.diagonal(spread, axis1=1, axis2=2)).sum(axis=0)
     count, start = len(spread), 1 / prior.penalty[0]
     of_intercept, of_slope = tuned.TAU_COUNTS
     intercept = (of_intercept * start[0] + expected[0]) / (of_intercept + count)
