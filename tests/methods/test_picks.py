@@ -11,7 +11,7 @@ from actc.data.answers import Annotations
 from actc.data.triples import ScoredTriples
 from actc.methods.pooled.features import prepare_pool
 from actc.methods.pooled.method import Pooled
-from actc.methods.pooled.picks import RANDOM_CHECK, Unjudged, pick_expected_gain, pick_listed, which_set
+from actc.methods.pooled.picks import FRAMES, RANDOM_CHECK, Unjudged, pick_expected_gain, pick_listed, which_set
 from actc.methods.pooled.tuned import CHECKS, DUE, LEAST_LIST
 from tests.synthetic import make_truth
 
@@ -118,7 +118,7 @@ def test_a_relation_without_a_check_is_drawn_more_often_and_its_probability_is_k
     for _ in range(3000):
         times[Unjudged(pool, answers, accepted).draw(frame, random)[0]] += 1
     probability = np.array([left.check_probability(place) for place in range(60)]) / CHECKS[frame]
-    probability[[left._set_of(place)[0] != frame for place in range(60)]] = 0
+    probability[[FRAMES[left._set_of(place)[0]] != frame for place in range(60)]] = 0
     probability[pool.places[rows]] = 0
     assert probability.sum() == pytest.approx(1)
     assert (np.abs(times - 3000 * probability) <= 4 * np.sqrt(3000 * probability)).all()

@@ -48,7 +48,7 @@ def test_the_mode_is_where_no_step_lowers_the_objective() -> None:
     table = LabelTable.of(prepared, Annotations(rows, labels[rows]))
     modes = find_modes(table, G[table.relations], prior)
     np.testing.assert_allclose(modes.theta[0], best.x[: len(mean)], atol=1e-3)
-    assert modes.point.value[0] == pytest.approx(best.fun, abs=1e-4)
+    assert modes.value[0] == pytest.approx(best.fun, abs=1e-4)
 
 
 def test_the_evidence_is_that_of_brute_force() -> None:

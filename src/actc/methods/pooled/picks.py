@@ -27,18 +27,17 @@ def which_set(question: int) -> str:
     Both kinds of checks come from the first questions on, each in its share, evenly spread.
     """
     checks = sum(tuned.CHECKS.values())
-    before = int(question * checks)
-    if int((question + 1) * checks) == before:
+    before, after = int(question * checks), int((question + 1) * checks)
+    if before == after:
         return ""
     rejected = tuned.CHECKS["rejected"] / checks
-    return "rejected" if int((before + 1) * rejected) > int(before * rejected) else "accepted"
+    return "accepted" if int(before * rejected) == int(after * rejected) else "rejected"
 
 
-def point_of(pool: PreparedPool, row: int) -> tuple[int, int]:
-    """Return a row's relation, and which point of it stands for the row."""
-    relation = int(pool.relations[row])
-    place = int(pool.places[row] - pool.starts[relation])
-    return relation, min(place * tuned.POINTS // max(int(pool.counts[relation]), 1), tuned.POINTS - 1)
+def points_of(pool: PreparedPool, places: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the relations of rows, given their places, and which point of its relation stands for each."""
+    relations = pool.relations[pool.members[places]]
+    return relations, (places - pool.starts[relations]) * tuned.POINTS // pool.counts[relations]
 
 
 class ExpectedGains:
@@ -99,24 +98,20 @@ def pick_expected_gain(
     pool, left = posterior.pool, Unjudged(posterior.pool, annotations, accepted)
     gains = ExpectedGains(posterior)
     first = gains.gains.copy()
-    gains.gains[left.of_relation() == 0] = -np.inf
     picked: list[tuple[int, str, str, float, str]] = []
     gain_share = 1 - sum(tuned.CHECKS.values())
-    while len(picked) < count and left.of_relation().any():
+    while len(picked) < count and left.left.any():
+        gains.gains[~left.left.any(axis=0)] = -np.inf
         relation, point = gains.best()
-        frame = which_set(len(annotations) + len(picked))
-        place, frame = left.draw(frame, random) if frame else (left.draw_near(relation, point, random), "")
-        probability = left.check_probability(place) + gain_share * left.near_probability(relation, point, place)
+        near, frame = left.near(relation, point), which_set(len(annotations) + len(picked))
+        place, frame = left.draw(frame, random) if frame else (int(random.choice(near)), "")
+        probability = left.check_probability(place) + gain_share * float((near == place).any() / len(near))
         if not frame:
             gains.label(relation, point)
-        row = int(pool.members[place])
-        reason = RANDOM_CHECK if frame else _gain_in_words(float(first[point_of(pool, row)]))
+        reason = RANDOM_CHECK if frame else _gain_in_words(float(first[points_of(pool, np.array(place))]))
         selection = "gain" if not frame else "random" if frame == "pool" else "check"
-        picked.append((row, selection, frame, probability, reason))
+        picked.append((int(pool.members[place]), selection, frame, probability, reason))
         left.take(place)
-        taken = pool.relations[row]
-        if left.of_relation()[taken] == 0:
-            gains.gains[taken] = -np.inf
     rows, selections, frames, probabilities, reasons = zip(*picked, strict=True) if picked else ((),) * 5
     drawn = {"selection": selections, "sampling_frame": frames, "inclusion_probability": probabilities}
     return Picks(np.array(rows, dtype=np.int64), reasons, **drawn)
@@ -128,88 +123,65 @@ def _gain_in_words(gain: float) -> str:
     return f"An answer here is expected to put about {gain:.1f} other decisions right."
 
 
+FRAMES = ("rejected", "accepted")
+
+
 class Unjudged:
     """The places (rows grouped by relation, then score) that nobody judged, and random draws from them."""
 
     def __init__(self, pool: PreparedPool, annotations: Annotations, accepted: IntArray) -> None:
-        def count(relations: IntArray) -> IntArray:
-            return np.bincount(relations, minlength=len(accepted))
-
-        self.pool, self.free = pool, np.ones(len(pool), dtype=np.bool_)
-        places, relations = pool.places[annotations.rows], pool.relations[annotations.rows]
-        self.free[places] = False
-        self.bottom = pool.starts[1 : len(accepted) + 1] - accepted  # from which place on a relation is accepted
-        judged = places >= self.bottom[relations]
-        self.left = {
-            "accepted": accepted - count(relations[judged]),
-            "rejected": pool.counts[:-1] - accepted - count(relations[~judged]),
-        }
-        self.drawn = {frame: count(relations[annotations.sampling_frame == frame]) for frame in self.left}
-
-    def of_relation(self) -> IntArray:
-        """Return how many of each relation are left, shape (R,)."""
-        return self.left["accepted"] + self.left["rejected"]
+        self.pool, self.free, size = pool, np.ones(len(pool), dtype=np.bool_), len(accepted)
+        # (3, R) where each relation's rejected rows begin, and its accepted ones, and where these end
+        self.bounds = np.stack([pool.starts[:size], pool.starts[1 : size + 1] - accepted, pool.starts[1 : size + 1]])
+        self.left = np.diff(self.bounds, axis=0)  # (2, R) of each of ``FRAMES``
+        relations = pool.relations[annotations.rows]
+        self.drawn = np.stack(
+            [np.bincount(relations[annotations.sampling_frame == frame], minlength=size) for frame in FRAMES]
+        )
+        for place in pool.places[annotations.rows].tolist():
+            self.take(place)
 
     def take(self, place: int) -> None:
         """Mark a place as judged."""
-        frame, relation = self._set_of(place)
-        self.left[frame][relation] -= 1
+        self.left[self._set_of(place)] -= 1
         self.free[place] = False
 
-    def _set_of(self, place: int) -> tuple[str, int]:
+    def _set_of(self, place: int) -> tuple[int, int]:
         relation = int(self.pool.relations[self.pool.members[place]])
-        return "accepted" if place >= self.bottom[relation] else "rejected", relation
-
-    def _draw_between(self, start: int, end: int, random: np.random.Generator) -> int:
-        """Return a uniform one of the unjudged places from ``start`` to ``end``, which is not among them."""
-        free = np.flatnonzero(self.free[start:end])
-        return start + int(free[random.integers(len(free))])
+        return int(place >= self.bounds[1, relation]), relation
 
     def draw(self, frame: str, random: np.random.Generator) -> tuple[int, str]:
         """Return a place of the set and the set; of the whole pool, where nothing of the set is left."""
-        left, drawn = self.left[frame], self.drawn[frame]
-        if not left.any():
-            return self._draw_between(0, len(self.pool), random), "pool"
-        share = np.cumsum(left * self._favour(frame))
-        relation = int(np.searchsorted(share, random.random() * share[-1], side="right"))
-        drawn[relation] += 1
-        start, bottom, end = self.pool.starts[relation], self.bottom[relation], self.pool.starts[relation + 1]
-        return self._draw_between(*((bottom, end) if frame == "accepted" else (start, bottom)), random), frame
+        side, (start, end) = FRAMES.index(frame), (0, len(self.pool))
+        if self.left[side].any():
+            weights = np.cumsum(self._weights(side))
+            relation = int(np.searchsorted(weights, random.random() * weights[-1], side="right"))
+            self.drawn[side, relation] += 1
+            start, end = self.bounds[side : side + 2, relation].tolist()
+        else:
+            frame = "pool"
+        return start + int(random.choice(np.flatnonzero(self.free[start:end]))), frame
 
-    def _favour(self, frame: str) -> IntArray:
-        """Return how often a check takes a place of each relation, against others: more often where one is due."""
-        left, drawn = self.left[frame], self.drawn[frame]
+    def _weights(self, side: int) -> IntArray:
+        """Return how often a check takes each relation, against others: more often where one is due."""
+        left, drawn = self.left[side], self.drawn[side]
         is_due = (drawn == 0) & (left * (drawn.sum() + 1) >= 2 * left.sum())  # two checks were expected by now
-        return np.where(is_due, tuned.DUE, 1)
+        return left * np.where(is_due, tuned.DUE, 1)
 
     def check_probability(self, place: int) -> float:
         """Return the probability that a question is a check, and about this place."""
-        frame, relation = self._set_of(place)
-        left, favour = self.left[frame], self._favour(frame)
-        of_pool = sum(share for one, share in tuned.CHECKS.items() if not self.left[one].any())
-        return float(tuned.CHECKS[frame] * favour[relation] / (left @ favour) + of_pool / left.sum())
+        side, relation = self._set_of(place)
+        weights = self._weights(side)
+        of_set = tuned.CHECKS[FRAMES[side]] * weights[relation] / (self.left[side, relation] * weights.sum())
+        of_pool = sum(tuned.CHECKS[frame] for frame, left in zip(FRAMES, self.left, strict=True) if not left.any())
+        return float(of_set + of_pool / self.left.sum())
 
-    def draw_near(self, relation: int, point: int, random: np.random.Generator) -> int:
-        """Return a uniform one of the places that a point stands for, else the nearest of the relation."""
-        low, high = self._bounds(relation, point)
-        if self.free[low:high].any():
-            return self._draw_between(low, high, random)
+    def near(self, relation: int, point: int) -> IntArray:
+        """Return the places of a relation that a point stands for; where none is left, the nearest ones."""
         start, end = self.pool.starts[relation : relation + 2].tolist()
-        free = start + np.flatnonzero(self.free[start:end])  # the caller asks only for relations with something left
-        return int(free[np.argmin(np.where(free < low, low - free, free - high + 1))])
-
-    def near_probability(self, relation: int, point: int, place: int) -> float:
-        """Return the probability that :meth:`draw_near` takes a place."""
-        low, high = self._bounds(relation, point)
-        left = np.count_nonzero(self.free[low:high])
-        if left:
-            return 1 / left if low <= place < high else 0.0
-        return float(self.pool.starts[relation] <= place < self.pool.starts[relation + 1])
-
-    def _bounds(self, relation: int, point: int) -> tuple[int, int]:
-        """Return the first place that a point stands for, and the one after its last."""
-        start, count = int(self.pool.starts[relation]), int(self.pool.counts[relation])
-        return start + point * count // tuned.POINTS, start - (-(point + 1) * count // tuned.POINTS)
+        places = start + np.flatnonzero(self.free[start:end])
+        distance = np.abs(points_of(self.pool, places)[1] - point)
+        return places[distance == distance.min()]
 
 
 def pick_listed(

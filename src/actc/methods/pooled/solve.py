@@ -68,7 +68,7 @@ def weigh_valleys(pool: PreparedPool) -> tuple[IntArray, FloatArray]:
 class Modes:
     """Where the searches stand under K priors: the negative log posteriors there, and what Newton's steps need.
 
-    Gradients and Hessians are in blocks: theta's (``A``) and each relation's.
+    Hessians are in blocks: theta's, and each relation's.
     """
 
     labels: LabelTable
@@ -93,27 +93,29 @@ class Modes:
         return np.asarray(likelihood + 0.5 * (shared + own))
 
     @cached_property
-    def S(self) -> FloatArray:
+    def curvature(self) -> FloatArray:
         """The likelihood's Hessian of each relation, shape (K, L, 3, 3)."""
         labels, p = self.labels, sigmoid(self.eta)
         squares = labels.psi[:, :, None] * labels.psi[:, None, :]
         return labels.sum(squares * (labels.weight * p * (1 - p))[..., None, None])
 
     @cached_property
-    def SG(self) -> FloatArray:
+    def cross(self) -> FloatArray:
         """What theta and each relation's line have in common, shape (K, L, 3, P)."""
-        return self.S @ self.G
+        return self.curvature @ self.G
 
     @cached_property
-    def D_inverse(self) -> FloatArray:
+    def inverse(self) -> FloatArray:
         """The inverse Hessian of each relation, shape (K, L, 3, 3)."""
-        return np.asarray(np.linalg.inv(self.S + self.priors.penalty[:, None, :, None] * np.eye(3)), dtype=np.float64)
+        return np.asarray(
+            np.linalg.inv(self.curvature + self.priors.penalty[:, None, :, None] * np.eye(3)), dtype=np.float64
+        )
 
     @cached_property
-    def A(self) -> FloatArray:
+    def shared_curvature(self) -> FloatArray:
         """Theta's Hessian, the relations eliminated, shape (K, P, P)."""
         count, size = self.theta.shape
-        flat, solved = (block.reshape(count, -1, size) for block in (self.SG, self.D_inverse @ self.SG))
+        flat, solved = (block.reshape(count, -1, size) for block in (self.cross, self.inverse @ self.cross))
         from_labels = self.G.reshape(-1, size).T @ flat - flat.transpose(0, 2, 1) @ solved
         return np.asarray(self.priors.precision[:, :, None] * np.eye(size) + from_labels)
 
@@ -124,16 +126,16 @@ class Modes:
         own = gradient + priors.penalty[:, None] * self.u
         shared = gradient.reshape(count, -1) @ self.G.reshape(-1, size)
         shared = shared + priors.precision * (self.theta - priors.mean)
-        solved = (self.D_inverse @ own[..., None])[..., 0]
-        right = shared - np.einsum("kli,klip->kp", solved, self.SG)
-        theta = np.linalg.solve(self.A, right[..., None])[..., 0]
-        return theta, solved - (self.D_inverse @ (self.SG @ theta[:, None, :, None]))[..., 0]
+        solved = (self.inverse @ own[..., None])[..., 0]
+        right = shared - np.einsum("kli,klip->kp", solved, self.cross)
+        theta = np.linalg.solve(self.shared_curvature, right[..., None])[..., 0]
+        return theta, solved - (self.inverse @ (self.cross @ theta[:, None, :, None]))[..., 0]
 
     def evidence(self) -> FloatArray:
         """Return the log marginal likelihood of the labels under each prior, shape (K,), by Laplace's method."""
         priors, count = self.priors, self.u.shape[1]
-        shared = np.log(priors.precision).sum(axis=1) - np.linalg.slogdet(self.A)[1]
-        own = count * np.log(priors.penalty).sum(axis=1) + np.linalg.slogdet(self.D_inverse)[1].sum(axis=1)
+        shared = np.log(priors.precision).sum(axis=1) - np.linalg.slogdet(self.shared_curvature)[1]
+        own = count * np.log(priors.penalty).sum(axis=1) + np.linalg.slogdet(self.inverse)[1].sum(axis=1)
         return np.asarray(0.5 * (shared + own) - self.value)
 
     def posterior(self, pool: PreparedPool, whole: FloatArray, k: int, penalty: FloatArray) -> Posterior:
@@ -141,10 +143,10 @@ class Modes:
         beta = whole @ self.theta[k]
         beta[self.labels.relations] += self.u[k]
         S = np.zeros((len(beta), 3, 3))
-        S[self.labels.relations] = self.S[k]
+        S[self.labels.relations] = self.curvature[k]
         own = np.linalg.inv(S + np.diag(penalty))
         follow = own @ np.diag(penalty) @ whole
-        return Posterior(pool, beta, own + follow @ np.linalg.inv(self.A[k]) @ follow.transpose(0, 2, 1))
+        return Posterior(pool, beta, own + follow @ np.linalg.inv(self.shared_curvature[k]) @ follow.transpose(0, 2, 1))
 
 
 def find_modes(labels: LabelTable, G: FloatArray, priors: Priors, start: Modes | None = None) -> Modes:
@@ -185,15 +187,15 @@ def _widen(modes: Modes, prior: Priors, freedom: float) -> FloatArray:
     precision = prior.precision.copy()
     if np.isfinite(freedom):
         at = prior.names.index("one")
-        square = (modes.theta[0, at] - prior.mean[0, at]) ** 2 + np.linalg.inv(modes.A[0])[at, at]
+        square = (modes.theta[0, at] - prior.mean[0, at]) ** 2 + np.linalg.inv(modes.shared_curvature[0])[at, at]
         precision[0, at] = (freedom + 1) / (freedom / prior.precision[0, at] + square)
     return precision
 
 
 def _update_tau(modes: Modes, prior: Priors) -> FloatArray:
     """Return 1 / tau^2, shape (1, 3), that makes the relations' own deviations about as large as they look."""
-    follow = modes.D_inverse[0] @ modes.SG[0]
-    spread = modes.D_inverse[0] + follow @ np.linalg.inv(modes.A[0]) @ follow.transpose(0, 2, 1)
+    follow = modes.inverse[0] @ modes.cross[0]
+    spread = modes.inverse[0] + follow @ np.linalg.inv(modes.shared_curvature[0]) @ follow.transpose(0, 2, 1)
     expected = (modes.u[0] ** 2 + np.diagonal(spread, axis1=1, axis2=2)).sum(axis=0)
     count, start = len(spread), 1 / prior.penalty[0]
     of_intercept, of_slope = tuned.TAU_COUNTS
