@@ -15,7 +15,6 @@ from actc.data.frames import as_labels
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
 from actc.errors import OptionError, TableError
 from actc.methods.named import Fit, Method, find_method, finds_cuts, warn_of_scores
-from actc.methods.three_steps import Squash
 
 
 class Calibrator(BaseEstimator):  # type: ignore[misc]
@@ -103,7 +102,6 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         self.fit_: Fit = fit
         self.classes_: BoolArray = np.array([False, True])
         self.thresholds_: Thresholds | None = fit.thresholds
-        self.squash_: Squash | None = fit.squash
         return self
 
     @property

@@ -122,10 +122,6 @@ class StepsFit:
         """Return P(true) of any triples, shape (M,); None if the method has no probabilities."""
         return None if self._classifiers is None else self._classifiers(self._seen(triples))
 
-    def _repr_html_(self) -> str | None:
-        """Return the thresholds as a table, for a notebook; None before there are any."""
-        return None if self.thresholds is None else self.thresholds._repr_html_()
-
     def pick(self, count: int, random: np.random.Generator) -> Picks:
         """Return the next triples to judge."""
         return select_triples(self._seen_pool, self.answers, count, self.method.selector, random, self._estimate)

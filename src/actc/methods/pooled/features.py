@@ -148,10 +148,7 @@ def prepare_pool(pool: ScoredTriples, known: ScoredTriples | None = None, kind: 
 
 def _medians(grouped: FloatArray, starts: IntArray, counts: IntArray) -> FloatArray:
     """Return the median of each sorted group, 0 for an empty one."""
-    last = len(grouped) - 1
-    low = np.minimum(starts + np.maximum(counts - 1, 0) // 2, last)
-    high = np.minimum(starts + counts // 2, last)
-    return np.where(counts > 0, 0.5 * (grouped[low] + grouped[high]), 0.0)
+    return quantile_points(grouped, starts, counts, 1)[:, 0]
 
 
 def _skewness(z: FloatArray, relations: IntArray, counts: IntArray) -> FloatArray:

@@ -30,6 +30,9 @@ WRONG_FACTS_METHOD = f"{EVIDENCE_METHOD}:selector={LISTED}"
 """The same where the scores are log-odds of being wrong: wrong facts are rare, and stand in a list."""
 
 
+LOG_ODDS_PRIOR = Priors.of((tuned.LOG_ODDS, tuned.LOG_ODDS_TAU))
+
+
 @dataclass(frozen=True)
 class Pooled:
     """One model over all relations, which share strength; works from zero labels on.
@@ -76,14 +79,14 @@ class Pooled:
         own_scores = LOG_ODDS_PIECE in pool.pieces
         if pool.probabilities or (self.reads == "evidence" and not own_scores):
             kind = PROBABILITIES if pool.probabilities else LOG_ODDS
-            return PooledFit(self, pool, answers, prepare_pool(pool, None, kind), _log_odds_prior())
-        if self.reads == "pool":
-            return PooledFit(self, pool, answers, prepare_pool(pool), regime_priors(False))
-        if known is None:
+            return PooledFit(self, pool, answers, prepare_pool(pool, None, kind), LOG_ODDS_PRIOR)
+        reads_known = self.reads != "pool"
+        if reads_known and known is None:
             raise OptionError(
                 "This method needs the known triples with scores: --known, --graph, or a train.tsv in the folder."
             )
-        return PooledFit(self, pool, answers, prepare_pool(pool, known), regime_priors(True))
+        prepared = prepare_pool(pool, known if reads_known else None)
+        return PooledFit(self, pool, answers, prepared, regime_priors(reads_known))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,11 +117,6 @@ class PooledFit:
         pieces = np.column_stack([piece[rows] for piece in self.pool.pieces.values()])
         return move_weights(pieces, self._moments(self.pool)[0][rows], self.answers.labels[order])
 
-    @property
-    def weights(self) -> dict[str, float]:
-        """By how much the answers moved the weight of each piece: log-odds per standard deviation."""
-        return {} if self.moved is None else dict(zip(self.pool.pieces, self.moved.tolist(), strict=True))
-
     @cached_property
     def cuts(self) -> FloatArray:
         """Each relation's cut, the default last, shape (R + 1,); what moved weights add is left out."""
@@ -145,7 +143,7 @@ class PooledFit:
     def accepts(self, triples: ScoredTriples) -> BoolArray:
         """Return which triples are accepted, shape (M,): with the best accuracy, where P(true) >= 1/2."""
         if self.moved is not None:
-            return np.asarray(self._moved_moments(triples, self.moved)[0] >= 0)
+            return np.asarray(self._moved_moments(triples)[0] >= 0)
         return np.asarray(triples.scores >= self.cuts[self.prepared.relation_codes(triples)])
 
     def probabilities(self, triples: ScoredTriples) -> FloatArray:
@@ -154,35 +152,25 @@ class PooledFit:
         A line that is flat or falls with the score, which few answers can make of it, has no cut of its own; there
         P(true) stays on the side of 1/2 that the cut for the best accuracy gives.
         """
-        if self.moved is not None:
-            return moderate(*self._moved_moments(triples, self.moved))
-        return self._line_probabilities(triples)
+        return self._line_probabilities(triples) if self.moved is None else moderate(*self._moved_moments(triples))
 
     def _line_probabilities(self, triples: ScoredTriples) -> FloatArray:
         p = moderate(*self._moments(triples))
-        likely = triples.scores >= self._even_cuts[self.prepared.relation_codes(triples)]
-        return np.where(likely, np.maximum(p, 0.5), np.minimum(p, np.nextafter(0.5, 0)))
-
-    @cached_property
-    def _even_cuts(self) -> FloatArray:
-        """Where each relation's line crosses P(true) = 1/2, the default last, shape (R + 1,)."""
-        return cuts_at(self.posterior, self.posterior.beta)
+        # Where each relation's line crosses P(true) = 1/2.
+        cuts = cuts_at(self.posterior, self.posterior.beta)[self.prepared.relation_codes(triples)]
+        return np.where(triples.scores >= cuts, np.maximum(p, 0.5), np.minimum(p, np.nextafter(0.5, 0)))
 
     def _moments(self, triples: ScoredTriples) -> tuple[FloatArray, FloatArray]:
         relations = self.prepared.relation_codes(triples)
         return self.posterior.moments(self.prepared.centred(triples.scores, relations), relations)
 
-    def _moved_moments(self, triples: ScoredTriples, moved: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _moved_moments(self, triples: ScoredTriples) -> tuple[FloatArray, FloatArray]:
         if triples.pieces.keys() != self.pool.pieces.keys():
             raise OptionError(
                 "Answers moved the weights of evidence, so triples need theirs: weigh them with the pool."
             )
         mean, variance = self._moments(triples)
-        return mean + np.column_stack(list(triples.pieces.values())) @ moved, variance
-
-    def _repr_html_(self) -> str | None:
-        """Return the thresholds as a table, for a notebook; None where there are none."""
-        return None if self.thresholds is None else self.thresholds._repr_html_()
+        return mean + np.column_stack(list(triples.pieces.values())) @ self.moved, variance
 
     def pick(self, count: int, random: np.random.Generator) -> Picks:
         """Return the next triples to judge."""
@@ -199,10 +187,6 @@ class PooledFit:
 
     def _estimate(self, relation: int | None = None) -> FloatArray:
         return self._line_probabilities(self.pool if relation is None else self.pool.as_if(relation))
-
-
-def _log_odds_prior() -> Priors:
-    return Priors.of((tuned.LOG_ODDS, tuned.LOG_ODDS_TAU))
 
 
 def move_weights(pieces: FloatArray, logits: FloatArray, labels: BoolArray) -> FloatArray:

@@ -64,10 +64,6 @@ class Posterior:
     covariance: FloatArray  # (R + 1, 3, 3)
     mixture: tuple[tuple[float, Posterior], ...] = ()  # what it is the average of, each with its weight
 
-    def logits(self, x: FloatArray, relations: IntArray) -> FloatArray:
-        """Return the mean logit of triples with centred scores x."""
-        return line_heights(psi(x), self.beta[relations])
-
     def moments(self, x: FloatArray, relations: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the logit of triples with centred scores x."""
         basis = psi(x)
