@@ -34,7 +34,7 @@ def fitted_like(fit, reference, groups, tolerance=1e-6):
     for g, (own_scores, own_labels) in enumerate(groups):
         at = np.concatenate([AT, own_scores])
         expected = reference().fit(own_scores[:, None], own_labels).predict_proba(at[:, None])[:, 1]
-        got = fitted.probabilities(at, np.full(len(at), g))
+        got = fitted(at, np.full(len(at), g))
         np.testing.assert_allclose(got, expected, atol=tolerance, rtol=0)
         sure = np.abs(expected - 0.5) > tolerance
-        assert (fitted.is_true(at, np.full(len(at), g)) == (expected > 0.5))[sure].all()
+        assert ((got > 0.5) == (expected > 0.5))[sure].all()

@@ -12,7 +12,8 @@ from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import Matern
 from sklearn.linear_model import LogisticRegression
 
-from actc.methods.classifiers import fit_gaussian_process, fit_logistic
+from actc.methods.classifiers import fit_logistic
+from actc.methods.gaussian_process import fit_gaussian_process
 from tests.training_points import fitted_like, many_points, one_group, several_groups
 
 PAIRS = {
@@ -39,14 +40,14 @@ def test_extreme_scores_give_finite_probabilities_in_the_order_of_the_slope(poin
     scores, labels = points
     scores = scores * scale + shift
     fitted = fit_logistic(scores, labels, np.zeros(len(scores), dtype=np.int64), 1)
-    p = fitted.probabilities(np.sort(scores), np.zeros(len(scores), dtype=np.int64))
+    p = fitted(np.sort(scores), np.zeros(len(scores), dtype=np.int64))
     assert np.isfinite(p).all()
     assert (np.diff(p) * np.sign(p[-1] - p[0]) >= -1e-12).all()
 
 
 def test_constant_scores_give_the_share_of_true_ones():
     fitted = fit_logistic(np.full(5, 0.3), np.array([0, 0, 1, 1, 1]), np.zeros(5, dtype=np.int64), 1)
-    assert fitted.probabilities(np.array([0.3]), np.array([0])) == pytest.approx(0.6, abs=1e-9)
+    assert fitted(np.array([0.3]), np.array([0])) == pytest.approx(0.6, abs=1e-9)
 
 
 @pytest.mark.parametrize("gap", [1e-15, 1e-9, 1e-6, 1e-3])
@@ -61,7 +62,7 @@ def test_constant_scores_share_one_latent_value():
 
 def test_far_from_all_points_nothing_is_known():
     fitted = fit_gaussian_process(np.array([-1e9, 0.0, 1e9]), np.array([0, 1, 1]), np.zeros(3, dtype=np.int64), 1)
-    p = fitted.probabilities(np.array([-1e9, 5e8, 1e9, 1e12]), np.zeros(4, dtype=np.int64))
+    p = fitted(np.array([-1e9, 5e8, 1e9, 1e12]), np.zeros(4, dtype=np.int64))
     assert p[0] < 0.5 < p[2]
     assert p[[1, 3]] == pytest.approx(0.5, abs=1e-6)
 
@@ -73,7 +74,7 @@ def test_time_grows_with_the_points_not_with_their_square():
         group, times = np.zeros(len(scores), dtype=np.int64), []
         for _ in range(3):
             start = perf_counter()
-            fit_gaussian_process(scores, labels, group, 1).is_true(scores, group)
+            fit_gaussian_process(scores, labels, group, 1)(scores, group, False)
             times.append(perf_counter() - start)
         return min(times)
 

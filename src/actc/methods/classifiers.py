@@ -1,40 +1,29 @@
 """The classifiers of step 2: one on the score alone for each group, all groups fitted at once.
 
-A classifier is a function ``(scores, labels, group, count) -> Fitted``; its arrays are sorted by group, then by score.
+An estimator is a function ``(scores, labels, group, count) -> probabilities``; its arrays are sorted by group, then by
+score.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from actc.data.numeric import sigmoid
-from actc.data.triples import BoolArray, FloatArray, IntArray
+from actc.data.triples import FloatArray, IntArray
 from actc.errors import OptionError, choose
-from actc.methods.gaussian_process import fit_chain
+from actc.methods.gaussian_process import Probabilities, fit_gaussian_process
 
-
-@dataclass(frozen=True)
-class Fitted:
-    """Classifiers of all groups, fitted: two functions of scores and their groups, each of shape (M,)."""
-
-    probabilities: Callable[[FloatArray, IntArray], FloatArray]
-    """P(true) of each score by its group's classifier."""
-    is_true: Callable[[FloatArray, IntArray], BoolArray]
-    """Where that probability is above one half; often cheaper than the probability."""
-
-
-Estimator = Callable[[FloatArray, IntArray, IntArray, int], Fitted]
+Estimator = Callable[[FloatArray, IntArray, IntArray, int], Probabilities]
 
 INVERSE_PENALTY = 100.0  # the paper's "inverse of regularization strength"
 STEPS = 100
 TOLERANCE = 1e-6  # of the largest change of a standardised coefficient; the error left is about its square
 
 
-def fit_logistic(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
+def fit_logistic(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Probabilities:
     """Logistic regression on the score, C = 100, at its optimum; all groups in one pass."""
     # In every group it minimises C * sum(log loss) + slope^2 / 2, the intercept free, as scikit-learn does.
     starts = np.flatnonzero(np.diff(group, prepend=-1))
@@ -47,11 +36,11 @@ def fit_logistic(scores: FloatArray, labels: IntArray, group: IntArray, count: i
     lines = np.zeros((3, count))
     lines[:, group[starts]] = slope / scale, intercept, centre
 
-    def logits(scores: FloatArray, group: IntArray) -> FloatArray:
+    def probabilities(scores: FloatArray, group: IntArray, exact: bool = True) -> FloatArray:
         slope, intercept, centre = lines[:, group]
-        return np.asarray(slope * (scores - centre) + intercept)
+        return sigmoid(slope * (scores - centre) + intercept)
 
-    return Fitted(lambda scores, group: sigmoid(logits(scores, group)), lambda scores, group: logits(scores, group) > 0)
+    return probabilities
 
 
 def _newton(
@@ -94,28 +83,22 @@ def _newton(
     return slope, intercept
 
 
-def fit_gaussian_process(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
-    """Gaussian process classification, Matérn kernel with nu = 3/2 and length 0.1; all groups in one pass."""
-    chain = fit_chain(scores, labels, group)
-    return Fitted(chain.probabilities, chain.is_true)
-
-
 def one_for_each_group(make: Callable[[], Any]) -> Estimator:
     """Return the estimator that fits a scikit-learn classifier of its own in each group; ``make`` returns a new one."""
 
-    def fit(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Fitted:
+    def fit(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Probabilities:
         starts = np.flatnonzero(np.diff(group, prepend=-1))
         parts = zip(group[starts].tolist(), np.split(scores, starts[1:]), np.split(labels, starts[1:]), strict=True)
         models = {g: make().fit(s[:, None], y) for g, s, y in parts}
 
-        def probabilities(scores: FloatArray, group: IntArray) -> FloatArray:
+        def probabilities(scores: FloatArray, group: IntArray, exact: bool = True) -> FloatArray:
             result = np.empty(len(scores))
             for g in np.unique(group).tolist():
                 mine = group == g
                 result[mine] = models[g].predict_proba(scores[mine, None])[:, 1]
             return result
 
-        return Fitted(probabilities, lambda scores, group: probabilities(scores, group) > 0.5)
+        return probabilities
 
     return fit
 

@@ -18,7 +18,8 @@ import numpy as np
 from actc.data.answers import Annotations
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.errors import OptionError, TableError
-from actc.methods.classifiers import Fitted, find_estimator
+from actc.methods.classifiers import find_estimator
+from actc.methods.gaussian_process import Probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +112,11 @@ def estimate_labels(
     rows, group = _rows_to_estimate(pool, annotated, strides)
     if not rows.size:
         return annotated
-    fitted = _fit_groups(pool, annotated, estimator, strides > 0)
-    guess = fitted.probabilities if soft else fitted.is_true
-    return annotated.with_estimates(pool, rows, guess(pool.scores[rows], group).astype(np.float64), group)
+    p = _fit_groups(pool, annotated, estimator, strides > 0)(pool.scores[rows], group, soft)
+    return annotated.with_estimates(pool, rows, p if soft else (p > 0.5).astype(np.float64), group)
 
 
-def _fit_groups(pool: ScoredTriples, annotated: DecisionSets, estimator: Any, wanted: BoolArray) -> Fitted:
+def _fit_groups(pool: ScoredTriples, annotated: DecisionSets, estimator: Any, wanted: BoolArray) -> Probabilities:
     """Fit one classifier in every wanted group, on its annotations and the two anchors."""
     chosen = np.flatnonzero(wanted)
     mine = wanted[annotated.group]
@@ -143,7 +143,7 @@ def estimate_probabilities(
     def probabilities(triples: ScoredTriples) -> FloatArray:
         group = pool.relation_names.translate(triples.relations, triples.relation_names)
         group = np.where((group >= 0) & (annotated.sizes[group] > 0), group, annotated.width - 1)
-        return fitted.probabilities(triples.scores, group)
+        return fitted(triples.scores, group)
 
     return probabilities
 

@@ -19,12 +19,13 @@ ordered (m_i, x_i) the system has three bands on either side.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from actc.data.numeric import sigmoid
-from actc.data.triples import BoolArray, FloatArray, IntArray
+from actc.data.triples import FloatArray, IntArray
 
 LENGTH = 0.1
 STEPS = 100
@@ -34,6 +35,11 @@ TOLERANCE = 1e-6  # of the largest change of a latent value; Newton doubles the 
 # error functions, whose average over a normal is known. scikit-learn does so too; these are its fitted numbers.
 ERF_SCALES = np.array([0.41, 0.4, 0.37, 0.44, 0.39])
 ERF_WEIGHTS = np.array([-1854.8214151, 3516.89893646, 221.29346712, 128.12323805, -2010.49422654])
+
+
+Probabilities = Callable[..., FloatArray]
+"""A function of scores, their groups, and whether exact probabilities matter (by default): P(true) by the classifier of
+each group, shape (M,), or else anything on the same side of one half."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,45 +53,31 @@ class Chain:
     weights: FloatArray  # (n,) curvature W of the log likelihood
     gaps: FloatArray  # (n,) time since the node before; infinite at the first node of a group
 
-    def _neighbours(self, scores: FloatArray, group: IntArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """Return the nodes at or before and after each score, and the times to them (infinite where there is none)."""
+    def probabilities(self, scores: FloatArray, group: IntArray, exact: bool = True) -> FloatArray:
+        """Return P(true) of each score by its group's classifier, averaged over the latent value's posterior."""
         # numpy orders complex numbers by their real part first, so these sort by group, then by score.
         after = np.searchsorted(self.group + 1j * self.scores, group + 1j * scores, side="right")
         before, last = np.maximum(after - 1, 0), after == len(self.scores)
         after = np.minimum(after, len(self.scores) - 1)
-        since = _time(scores - self.scores[before])
-        until = _time(self.scores[after] - scores)
+        # The times to the nodes on either side; infinite where there is none.
+        since, until = _time(scores - self.scores[before]), _time(self.scores[after] - scores)
         since[(self.group[before] != group) | (since < 0)] = np.inf
         until[(self.group[after] != group) | last] = np.inf
-        return before, after, since, until
-
-    def _means(self, before: IntArray, after: IntArray, since: FloatArray, until: FloatArray) -> FloatArray:
-        """Return the latent mean between two nodes: A(since) x_before + Q(since) A(until)^T m_after, its first part."""
-        a, b = _decay(since)
-        p = a + b
-        c, d = _decay(until)
-        m0, m1 = self.multipliers[0][after], self.multipliers[1][after]
-        mean: FloatArray = p * self.states[0][before] + b * self.states[1][before]
-        mean += (1 - p * p - b * b) * (c * m0 + d * (m0 - m1))
-        mean += 2 * b * b * (c * m1 + d * (m0 - m1))
-        return mean
-
-    def is_true(self, scores: FloatArray, group: IntArray) -> BoolArray:
-        """Return where P(true) is above one half: the latent mean is positive."""
-        return self._means(*self._neighbours(scores, group)) > 0
-
-    def probabilities(self, scores: FloatArray, group: IntArray) -> FloatArray:
-        """Return P(true) of each score by its group's classifier, averaged over the latent value's posterior."""
-        before, after, since, until = self._neighbours(scores, group)
-        mean = self._means(before, after, since, until)
+        # The latent mean: A(since) x_before + Q(since) A(until)^T m_after, its first part.
+        (a, b), (c, d) = _decay(since), _decay(until)
+        (x0, x1), (m0, m1) = self.states[:, before], self.multipliers[:, after]
+        mean = (a + b) * x0 + b * x1 + (1 - (a + b) ** 2 - b**2) * (c * m0 + d * (m0 - m1))
+        mean += 2 * b**2 * (c * m1 + d * (m0 - m1))
+        if not exact:
+            return sigmoid(mean)
         from_left = _predict(_filter(self.gaps, self.weights)[before], since, 1)
         gaps_back = np.append(self.gaps[1:], np.inf)[::-1]
         from_right = _predict(_filter(gaps_back, self.weights[::-1])[::-1][after], until, -1)
         return _average_sigmoid(mean, _combine(from_left, from_right))
 
 
-def fit_chain(scores: FloatArray, labels: IntArray, group: IntArray) -> Chain:
-    """Fit all groups in one pass."""
+def fit_gaussian_process(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Probabilities:
+    """Gaussian process classification, Matérn kernel with nu = 3/2 and length 0.1; all groups in one pass."""
     is_new = (np.diff(scores, prepend=np.nan) != 0) | (np.diff(group, prepend=-1) != 0)
     starts = np.flatnonzero(is_new)
     trials = np.diff(starts, append=len(scores)).astype(np.float64)
@@ -93,7 +85,7 @@ def fit_chain(scores: FloatArray, labels: IntArray, group: IntArray) -> Chain:
     gaps = _time(np.diff(scores[starts], prepend=0.0))
     gaps[np.diff(group[starts], prepend=-1) != 0] = np.inf
     states, multipliers, weights = _find_mode(gaps, trials, trues)
-    return Chain(group[starts], scores[starts], states, multipliers, weights, gaps)
+    return Chain(group[starts], scores[starts], states, multipliers, weights, gaps).probabilities
 
 
 def _time(distance: FloatArray) -> FloatArray:
@@ -145,31 +137,17 @@ def _optimality_bands(gaps: FloatArray) -> FloatArray:
         """Set M[4 i + row, 4 (i + shift) + column] for every node i that has such a column."""
         offset = 3 + row - column - 4 * shift
         columns = bands[offset, column::4]
-        if shift == -1:
-            columns[:-1] = np.broadcast_to(values, len(gaps))[1:]
-        elif shift == 1:
-            columns[1:] = np.broadcast_to(values, len(gaps))[1:]
-        else:
-            columns[:] = values
+        columns[max(shift, 0) : len(gaps) + min(shift, 0)] = np.broadcast_to(values, len(gaps))[abs(shift) :]
 
-    cross = 2 * b**2
-    put(0, 0, (a + b) ** 2 + b**2 - 1)
-    put(0, 1, -cross)
-    put(1, 0, -cross)
-    put(1, 1, (a - b) ** 2 + b**2 - 1)
-    put(0, 2, 1.0)
-    put(1, 3, 1.0)
-    put(0, 2, -(a + b), shift=-1)
-    put(0, 3, -b, shift=-1)
-    put(1, 2, b, shift=-1)
-    put(1, 3, b - a, shift=-1)
-    put(2, 0, 1.0)
-    put(3, 1, 1.0)
-    # The transposed transition into the next node; its gap stands at that node, hence the shifted values.
-    put(2, 0, -(a + b), shift=1)
-    put(2, 1, b, shift=1)
-    put(3, 0, -b, shift=1)
-    put(3, 1, b - a, shift=1)
+    step = np.array([[a + b, b], [-b, a - b]])
+    noise = np.array([[(a + b) ** 2 + b**2 - 1, -2 * b**2], [-2 * b**2, (a - b) ** 2 + b**2 - 1]])
+    for i, j in np.ndindex(2, 2):
+        put(i, j, noise[i, j])
+        put(i, 2 + j, float(i == j))
+        put(2 + i, j, float(i == j))
+        put(i, 2 + j, -step[i, j], shift=-1)
+        # The transposed transition into the next node; its gap stands at that node, hence the shifted values.
+        put(2 + i, j, -step[j, i], shift=1)
     return bands
 
 
@@ -223,5 +201,4 @@ def _average_sigmoid(mean: FloatArray, variance: FloatArray) -> FloatArray:
 
     # integral of erf(s f) N(f; mean, variance) = erf(s mean / sqrt(1 + 2 s^2 variance))
     inner = ERF_SCALES * mean[:, None] / np.sqrt(1 + 2 * ERF_SCALES**2 * variance[:, None])
-    average: FloatArray = 0.5 * (erf(inner) + 1.0) @ ERF_WEIGHTS
-    return np.clip(average, 0.0, 1.0)
+    return np.asarray(np.clip(0.5 + 0.5 * erf(inner) @ ERF_WEIGHTS, 0.0, 1.0))

@@ -169,6 +169,7 @@ class PooledFit:
             raise OptionError(
                 "Answers moved the weights of evidence, so triples need theirs: weigh them with the pool."
             )
+        assert self.moved is not None
         mean, variance = self._moments(triples)
         return mean + np.column_stack(list(triples.pieces.values())) @ self.moved, variance
 

@@ -166,7 +166,7 @@ class Unjudged:
         """Return how often a check takes each relation, against others: more often where one is due."""
         left, drawn = self.left[side], self.drawn[side]
         is_due = (drawn == 0) & (left * (drawn.sum() + 1) >= 2 * left.sum())  # two checks were expected by now
-        return left * np.where(is_due, tuned.DUE, 1)
+        return np.asarray(left * np.where(is_due, tuned.DUE, 1))
 
     def check_probability(self, place: int) -> float:
         """Return the probability that a question is a check, and about this place."""
@@ -181,7 +181,7 @@ class Unjudged:
         start, end = self.pool.starts[relation : relation + 2].tolist()
         places = start + np.flatnonzero(self.free[start:end])
         distance = np.abs(points_of(self.pool, places)[1] - point)
-        return places[distance == distance.min()]
+        return np.asarray(places[distance == distance.min()])
 
 
 def pick_listed(
