@@ -151,7 +151,9 @@ def turn_one(fit):
     one = int(np.argmin(fit.answers.rows))
     turned = fit.answers.labels.copy()
     turned[one] = ~turned[one]
-    return one, Case(POOL, replace(fit.answers, labels=turned), method=fit.method, judged=fit.judged).judge_adjusted
+    return one, Case(
+        POOL, replace(fit.answers, labels=turned), method=fit.method, judged=as_answers(POOL, fit.signals)
+    ).judge_adjusted
 
 
 @settings(max_examples=10, deadline=None)

@@ -67,8 +67,6 @@ def report(case):
 def test_it_prints_in_a_line_and_shows_a_table_in_a_notebook(report):
     assert len(repr(report)) < 100
     assert "120 answers" in repr(report)
-    assert report._repr_html_().count("<tr>") == 6
-    assert "a &lt;case&gt; &amp; more" in report._repr_html_()
 
 
 def test_the_page_is_well_formed_needs_nothing_else_and_shows_the_numbers(report, tmp_path):

@@ -106,8 +106,7 @@ def draw_next(
     """
     if count < 1:
         raise OptionError(f"{count} answers audit nothing; ask for at least 1.")
-    taken = np.zeros(len(accepted), dtype=np.bool_)
-    taken[np.append(answers.rows, np.zeros(0, np.int64) if waiting is None else waiting)] = True
+    taken = np.isin(np.arange(len(accepted)), answers.rows if waiting is None else np.append(answers.rows, waiting))
     rows = random.permutation(np.flatnonzero(~taken))
     if rule is not None and rule.target is not None:
         return rows[:count]
@@ -116,13 +115,13 @@ def draw_next(
     spread = sizes * (rates * (1 - rates)) ** POWER
     free, drawn = np.bincount(codes[rows], minlength=len(sizes)), np.bincount(codes[taken], minlength=len(sizes))
     queues = np.split(rows[np.argsort(codes[rows], kind="stable")], np.cumsum(free)[:-1])
-    wanted, chosen = np.zeros(len(sizes), dtype=np.int64), []
-    for _ in range(min(count, len(rows))):  # each where it makes the variance fall most
+    wanted, chosen = np.zeros(len(sizes), dtype=np.int64), np.zeros(min(count, len(rows)), dtype=np.int64)
+    for place in range(len(chosen)):  # each where it makes the variance fall most
         now = drawn + wanted
         best = int(np.argmax(np.where(wanted < free, spread / np.sqrt((now + 0.5) * (now + 1.5)), -1.0)))
-        chosen.append(queues[best][wanted[best]])
+        chosen[place] = queues[best][wanted[best]]
         wanted[best] += 1
-    return np.array(chosen, dtype=np.int64)
+    return chosen
 
 
 def _stratum_rates(codes: IntArray, answers: Annotations) -> tuple[FloatArray, FloatArray, FloatArray]:

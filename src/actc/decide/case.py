@@ -34,7 +34,7 @@ from actc.decide.guarantee import (
     answers_needed,
     error_left,
 )
-from actc.decide.judges import JudgeAdjustedFit
+from actc.decide.judges import JudgeAdjustedFit, tabulate_signals
 from actc.errors import OptionError
 from actc.methods.named import Fit, Method, named_method, thresholds_of
 
@@ -277,7 +277,8 @@ class Case:
         """The fit adjusted by the answers of judges; None where there are none."""
         if not len(self.judged) or self.fit.probabilities(self.pool) is None:
             return None
-        return JudgeAdjustedFit(self.named_method, self.pool, self.annotations, self.known, self.fit, self.judged)
+        signals = tabulate_signals(self.pool, self.judged)
+        return JudgeAdjustedFit(self.named_method, self.pool, self.annotations, self.known, self.fit, *signals)
 
     def without_judges(self) -> Case:
         """Return the same case, its fit among it, as if no machine had judged."""

@@ -75,10 +75,15 @@ def normal_scores(signals: FloatArray) -> FloatArray:
 def make_design(signals: FloatArray, logits: FloatArray) -> FloatArray:
     """Return the terms of each triple, shape (N, 3 + J): constant, the method's log-odds, mean answer, each answer."""
     scores = normal_scores(signals)
+    mean, spread = _mean_answer(signals, scores)
+    return np.column_stack([np.ones(len(logits)), logits, mean / spread, scores])
+
+
+def _mean_answer(signals: FloatArray, scores: FloatArray) -> tuple[FloatArray, float]:
+    """Return the mean score of each triple's answers, shape (N,), and the standard deviation of these means."""
     answers = (~np.isnan(signals)).sum(axis=1)
     mean = scores.sum(axis=1) / np.maximum(answers, 1)
-    spread = float(mean[answers > 0].std()) if answers.any() else 0.0
-    return np.column_stack([np.ones(len(logits)), logits, mean / (spread or 1.0), scores])
+    return mean, float(mean[answers > 0].std() if answers.any() else 0.0) or 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,21 +135,8 @@ class JudgeAdjustedFit:
     answers: Annotations
     known: ScoredTriples | None
     fit: Fit  # the method's own fit, which has probabilities
-    judged: Answers  # answers of judges about triples of the pool
-
-    @cached_property
-    def _tabulated(self) -> tuple[list[str], FloatArray]:
-        return tabulate_signals(self.pool, self.judged)
-
-    @property
-    def names(self) -> list[str]:
-        """The judges."""
-        return self._tabulated[0]
-
-    @property
-    def signals(self) -> FloatArray:
-        """Their signals on each triple of the pool, shape (N, J); NaN without an answer."""
-        return self._tabulated[1]
+    names: list[str]  # the judges
+    signals: FloatArray  # (N, J) of their answers on each triple of the pool; NaN without one
 
     @property
     def answered_by_judges(self) -> BoolArray:
@@ -154,19 +146,16 @@ class JudgeAdjustedFit:
     @cached_property
     def left_out_logits(self) -> FloatArray:
         """The method's log-odds of each answered triple without its answer, judges aside, shape (l,)."""
-        rows, logits = self.answers.rows, np.zeros(len(self.answers))
+        rows, p = self.answers.rows, np.full(len(self.answers), 0.5)
         if len(rows) and self.fit.posterior is not None:
-            return _clipped_logit(moderate(*leave_one_out(self.fit.posterior, self.answers)))
-        if len(rows) > MAX_FOLDED:
-            return self._logits(self.fit, rows)
-        for fold in _folds(rows):
-            rest = self.method.fit(self.pool, self.answers.take(~fold), self.known)
-            logits[fold] = self._logits(rest, rows[fold])
-        return logits
-
-    def _logits(self, fit: Fit, rows: IntArray) -> FloatArray:
-        p = fit.probabilities(self.pool.take(rows))
-        return np.zeros(len(rows)) if p is None else _clipped_logit(p)
+            p = moderate(*leave_one_out(self.fit.posterior, self.answers))
+        else:
+            for fold in _folds(rows):
+                rest = self.answers.take(~fold)
+                fit = self.fit if len(rows) > MAX_FOLDED else self.method.fit(self.pool, rest, self.known)
+                predicted = fit.probabilities(self.pool.take(rows[fold]))
+                p[fold] = 0.5 if predicted is None else predicted
+        return _clipped_logit(p)
 
     @cached_property
     def design(self) -> FloatArray:
@@ -204,15 +193,12 @@ class JudgeAdjustedFit:
 
     def weight(self, judge: int) -> tuple[float, float]:
         """Return the log-odds that the "true" of a judge adds if no other judge answers, and how unsure they are."""
-        own = OTHER_TERMS + judge
-        signals, scores = self.signals[:, judge], self.design[:, own]
+        signals, scores = self.signals[:, judge], self.design[:, OTHER_TERMS + judge]
         sides = [scores[side].mean() if side.any() else 0.0 for side in (signals > 0, signals <= 0)]
-        answers = (~np.isnan(self.signals)).sum(axis=1)
-        judged = answers > 0
-        spread = float((self.design[judged, OTHER_TERMS:].sum(axis=1) / answers[judged]).std() or 1.0)
-        contrast = np.zeros(self.design.shape[1])
-        contrast[own] = (sides[0] - sides[1]) / 2
-        contrast[OTHER_TERMS - 1] = contrast[own] / spread  # by how much the mean answer changes with this one alone
+        contrast, half = np.zeros(self.design.shape[1]), (sides[0] - sides[1]) / 2
+        contrast[OTHER_TERMS + judge] = half
+        # By how much the mean answer changes with this one alone.
+        contrast[OTHER_TERMS - 1] = half / _mean_answer(self.signals, self.design[:, OTHER_TERMS:])[1]
         return self.weights.linear(contrast)
 
 
@@ -222,6 +208,5 @@ def _clipped_logit(p: FloatArray) -> FloatArray:
 
 def _folds(rows: IntArray) -> list[BoolArray]:
     """Split answers into parts that do not depend on the order of judging."""
-    place = np.empty(len(rows), dtype=np.int64)
-    place[np.argsort(rows, kind="stable")] = np.arange(len(rows))
+    place = np.unique(rows, return_inverse=True)[1]
     return [place % FOLDS == fold for fold in range(min(FOLDS, len(rows)))]

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from actc.data.frames import html_table
+from actc.data.frames import TRIPLE
 from actc.data.pages import render
 from actc.data.text_files import in_json, write_text
 from actc.data.triples import as_vocabulary
@@ -82,12 +82,6 @@ class Report:
         counts = f"{self.answers:,} answers, {self.accepted:,} of {self.pool:,} {self.goal.accepted}"
         return f"Report({self.name!r}, {self.method}, {counts})"
 
-    def _repr_html_(self) -> str:
-        """Return what to expect of each relation as a table, for a notebook."""
-        names = ("relation", "cut", "accepted", "answers", "over_half")
-        shown = {name: [getattr(line, name) for line in self.relations] for name in names}
-        return html_table(repr(self), shown, len(self.relations))
-
     def sentences(self) -> list[str]:
         """Return the report in a few sentences, the most important first."""
         goal, precision = self.goal, self.quality["precision"]
@@ -104,9 +98,7 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         hidden = {"histograms", "goal", "judges", "judged_by"}
-        values = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in hidden}
-        values["relations"] = [asdict(line) for line in self.relations]
-        values["quality"] = {name: share and asdict(share) for name, share in self.quality.items()}
+        values = {name: value for name, value in asdict(self).items() if name not in hidden}
         return {"format": "actc-report", "format_version": 1, **in_json(values)}
 
 
@@ -186,26 +178,21 @@ def describe_guarantee(guarantee: dict[str, Any], goal: Goal = MISSING_FACTS) ->
 
 
 def _relation_lines(case: Case) -> list[RelationLine]:
-    target, size, estimates = case.candidates, len(case.candidates.relation_names), case.estimates
+    target, estimates, thresholds, lines = case.candidates, case.estimates, case.thresholds, []
     assert estimates is not None
-    given = case.answers
-    judged = target.relations[given.rows]
-    accepted, answers, trues = (
-        np.bincount(relations, minlength=size).tolist()
-        for relations in (target.relations[case.decisions.accepted], judged, judged[given.labels])
-    )
-    places = as_vocabulary(case.thresholds.relation_names).codes(target.relation_names)  # -1: the default's
-    cuts, lower, upper = case.thresholds.cuts_and_default, case.thresholds.lower, case.thresholds.upper
-    lines = []
+    judged = target.relations[case.answers.rows]
+    groups = target.relations, judged, judged[case.answers.labels], target.relations[case.decisions.accepted]
+    counts = np.stack([np.bincount(relations, minlength=len(target.relation_names)) for relations in groups])
+    places = as_vocabulary(thresholds.relation_names).codes(target.relation_names)  # -1: the default's
     for at in np.argsort(-target.relation_counts, kind="stable").tolist():
-        place, quality = int(places[at]), estimates.of_relation(at)
-        interval, precision = None, quality["precision"]
-        if lower is not None and upper is not None and place >= 0:
-            interval = (float(lower[place]), float(upper[place]))
+        place, quality, interval = int(places[at]), estimates.of_relation(at), None
+        if thresholds.lower is not None and thresholds.upper is not None and place >= 0:
+            interval = (float(thresholds.lower[place]), float(thresholds.upper[place]))
+        precision, (triples, answers, trues, accepted) = quality["precision"], counts[:, at].tolist()
         over_half = "yes" if precision is not None and precision.low >= 0.5 else "uncertain"
-        over_half = over_half if accepted[at] else "nothing accepted"
-        counts = int(target.relation_counts[at]), answers[at], trues[at], accepted[at]
-        lines.append(RelationLine(target.relation_names[at], *counts, float(cuts[place]), interval, quality, over_half))
+        over_half, cut = over_half if accepted else "nothing accepted", float(thresholds.cuts_and_default[place])
+        numbers = (triples, answers, trues, accepted, cut, interval, quality, over_half)
+        lines.append(RelationLine(target.relation_names[at], *numbers))
     return lines
 
 
@@ -216,9 +203,9 @@ def select_questions(case: Case, count: int = QUESTIONS) -> list[dict[str, Any]]
     rows = np.flatnonzero(~np.isin(case.decisions.by, PEOPLE))
     rows = rows[np.argsort(np.abs(p[rows] - 0.5), kind="stable")][:count]
     chosen = case.candidates.take(rows)
-    columns = {**chosen.plain().columns(), "score": chosen.scores, "probability": p[rows]}
-    lines = zip(*(column.tolist() for column in columns.values()), strict=True)
-    return [dict(zip(columns, line, strict=True)) for line in lines]
+    numbers = zip(chosen.scores.tolist(), p[rows].tolist(), strict=True)
+    lines = ((*chosen.triple(at), *both) for at, both in enumerate(numbers))
+    return [dict(zip((*TRIPLE, "score", "probability"), line, strict=True)) for line in lines]
 
 
 def draw_scores(case: Case, line: RelationLine) -> dict[str, Any]:
@@ -245,9 +232,7 @@ def draw_scores(case: Case, line: RelationLine) -> dict[str, Any]:
         "low": low,
         "high": high,
         "threshold": cut if 0 <= cut <= 1 else None,
-        "interval": None
-        if line.interval is None
-        else np.clip((np.array(line.interval) - low) / (high - low), 0, 1).tolist(),
+        "interval": line.interval and np.clip((np.array(line.interval) - low) / (high - low), 0, 1).tolist(),
         "answers": list(zip(places[judged.rows].tolist(), judged.labels.tolist(), strict=True)),
     }
 
