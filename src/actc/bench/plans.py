@@ -25,7 +25,7 @@ def draw_orders(size: int, budgets: Sequence[int], repeats: int, seed: int, draw
 
 
 def draw_by_numpy(size: int, budgets: Sequence[int], repeats: int, seed: int) -> Iterator[IntArray]:
-    """Draw from one numpy Generator per (seed, repeat)."""
+    """Yield the rows to annotate in each repeat, in their order, by one numpy Generator per (seed, repeat)."""
     for repeat in range(repeats):
         yield np.random.default_rng([repeat, seed]).permutation(size)[: budgets[-1]]
 

@@ -192,7 +192,7 @@ def print_demo(demo: Demo) -> None:
 
 
 def print_constraints(found: Constraints, out: Path | None) -> None:
-    """Print the constraints, the surest of each kind first, and what was not understood."""
+    """Print the constraints as a table, and what was not understood."""
     screen = console()
     table = new_table("kind", "relation", "other", "cases", "keep it", "source", "use")
     for one in found.each:

@@ -50,7 +50,7 @@ class FileOracle:
         return cls(path, Answers.read(path)) if has_labels else cls(path, true=read_graph(path, base=base))
 
     def judge(self, candidates: Triples) -> Annotations:
-        """Return its answers about candidates, by rising row; none where it is about other ones."""
+        """Return the file's answers about candidates, ordered by row; none where it shares no entity with them."""
         if self.answers is not None:
             answers = self.answers.on(candidates)
             return answers.take(np.argsort(answers.rows))

@@ -117,7 +117,7 @@ class Tables(Protocol):
         """Make what was written the table ``written``."""
 
     def find_bad_row(self, condition: str) -> FileError:
-        """Name the first candidate that meets a condition, and what is wrong with it."""
+        """Return an error that names the first candidate that meets a condition, and what is wrong with it."""
 
 
 def carry_out(plan: DecisionPlan, tables: Tables) -> DecisionCounts:

@@ -266,6 +266,7 @@ def put_names(connection: Any, graph: Graph) -> None:
 
 
 def _put(connection: Any, table: str, query: str, given: dict[str, Any]) -> None:
+    """Create a table by a query over columns of arrays, which it calls ``given``."""
     connection.register("given", given)
     connection.execute(f"CREATE TABLE {table} AS {query}")
     connection.unregister("given")

@@ -194,7 +194,7 @@ def choose_triples(session: Session, which: str, count: int | None) -> list[Task
 
 
 def choose_accepted(case: Case, seed: int) -> IntArray:
-    """Return the rows that are accepted so far."""
+    """Return the rows that are accepted so far; none while no threshold decides."""
     return np.flatnonzero(case.decisions.accepted) if case.fit.thresholds is not None else np.zeros(0, dtype=np.int64)
 
 

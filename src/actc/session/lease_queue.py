@@ -288,7 +288,7 @@ class LeaseQueue:
         return int(max(0, min(need, share - leases)))
 
     def _left_of(self, budget: int, need: int) -> int:
-        """Return how many triples the budget leaves, besides those labelled or leased for the first time.
+        """Return how many more triples the budget allows: all but those with a label, and those leased without one yet.
 
         Where more than ``need`` are left whatever is leased, leases are not looked at one by one.
         """

@@ -114,7 +114,7 @@ class StudioRun:
                 os.killpg(int((self.folder / "pid").read_text()), signal.SIGTERM)
 
     def again(self) -> None:
-        """Let it wait for its turn once more: commands go on from what is there."""
+        """Queue the run once more; its command goes on from the files that are there."""
         if self.state in LIVING:
             raise OptionError("This run has not ended yet.")
         for name in ("ended.json", "cancel", "pid", "progress.jsonl"):
