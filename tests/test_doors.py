@@ -135,7 +135,7 @@ def test_rivals_are_decided_alike_by_every_door(rivals, tmp_path):
     accepted = check_doors(rivals, tmp_path)
     for door, rows in accepted.items():
         assert rows == accepted["export"], door
-    case = open_case(rivals).case
+    case = open_case(rivals)[0]
     held = case.decisions.excluded_columns(case.facts)["against"]
     assert set(held) - {""} == {"fact", "rival"}
     told = json.loads((tmp_path / "session.json").read_text())["constraints"]
@@ -193,7 +193,7 @@ def test_rivals_in_frames_files_and_sessions(rivals, tmp_path):
     assert rows_of(tmp_path / "d.tsv") == rows_of(tmp_path / "e.tsv")
     assert "judges" in rows_of(tmp_path / "e.tsv").values()
     run("export", rivals, "--labels", tmp_path / "l.tsv")
-    alone = open_case(rivals).case.without_judges().decisions.columns()  # labels have no judges
+    alone = open_case(rivals)[0].without_judges().decisions.columns()  # labels have no judges
     found = dict(
         zip(zip(*(alone[name] for name in ("head", "relation", "tail")), strict=True), alone["by"], strict=True)
     )
@@ -281,7 +281,7 @@ def check_numbers(session, out, report, printed) -> None:
     shown = str(Share(middle, low, high))
     assert printed["decide"].count(shown) == 1
     assert shown in printed["report"]
-    case = open_case(session).case
+    case = open_case(session)[0]
     for name, share in report["quality"].items():
         assert str(case.estimates.overall[name]) in printed["report"]
         assert share == pytest.approx(vars(case.estimates.overall[name])), name
@@ -677,7 +677,7 @@ def test_candidates_of_relations_that_the_pool_does_not_have_are_decided_as_in_t
     columns["relation"] = np.where(rows % 2, columns["relation"], "other")
     wider = ScoredTriples.from_columns(*columns.values(), POOL.scores + 5)
     write_scored(tmp_path / "wider.parquet", wider)
-    case = replace(open_case(people).case, candidates=wider)
+    case = replace(open_case(people)[0], candidates=wider)
     made = describe_calibration(case, Sources(session=people))
     made.write(tmp_path / "wider.json")
     run("decide", tmp_path / "wider.json", tmp_path / "wider.parquet", "--out", tmp_path / "wider.tsv")

@@ -95,7 +95,7 @@ def main() -> None:
         without = measure(session)
         rate = judge_all(session, truth)
         with_judges = measure(session)
-        results = median_of(lambda: open_case(session).case.decisions, 3)
+        results = median_of(lambda: open_case(session)[0].decisions, 3)
     with options.out.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["what", "candidates", "without", "with", "unit"])

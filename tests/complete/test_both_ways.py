@@ -121,7 +121,7 @@ def test_people_judge_candidates_and_facts_in_one_session(home, out):
     assert "town" not in reasons
     added = triples_of(out / "accepted.tsv")
     assert not added & before
-    opened = open_case(out / "thresholds.json").case
+    opened = open_case(out / "thresholds.json")[0]
     assert {opened.candidates.triple(row) for row in np.flatnonzero(opened.decisions.accepted).tolist()} == added
     decide_candidates(out / "thresholds.json", out / "candidates.parquet", out / "again.tsv")
     assert triples_of(out / "again.tsv") == added

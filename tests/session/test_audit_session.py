@@ -50,7 +50,7 @@ def assess_session(session):
 
 def test_what_is_asked_is_drawn_from_what_is_accepted(judged, tmp_path):
     audit = start_audit(judged, count=30, seed=7)
-    write_accepted(judged, open_case(judged).case, tmp_path / "accepted.tsv")
+    write_accepted(judged, open_case(judged)[0], tmp_path / "accepted.tsv")
     accepted = read_scored(tmp_path / "accepted.tsv")[0]
     asked = audit.read_pool().take(judge(audit, 30))
     assert len(asked) == 30
@@ -70,7 +70,7 @@ def test_an_audit_ends_when_the_share_is_known_well_enough(judged):
 
 def test_an_audit_of_a_promise_draws_from_what_was_accepted_under_it(judged, tmp_path):
     some = tmp_path / "accepted.tsv"
-    write_accepted(judged, open_case(judged).case, some)
+    write_accepted(judged, open_case(judged)[0], some)
     few = some.read_text().splitlines()[:6]
     some.write_text("\n".join(few) + "\n")
     audit = start_audit(judged, among=str(some), count=30)

@@ -36,7 +36,7 @@ def test_a_session_of_the_pooled_method_knows_its_random_checks(tmp_path):
         "SELECT triple, selection, sampling_frame, inclusion_probability FROM task WHERE answered > 0"
     )
     session.close()
-    case = open_case(session.folder).case
+    case = open_case(session.folder)[0]
     answers = case.annotations
     assert len(answers) == 75
     stored = {row["triple"]: (row["selection"], row["sampling_frame"], row["inclusion_probability"]) for row in rows}
@@ -52,6 +52,6 @@ def test_a_session_of_the_pooled_method_knows_its_random_checks(tmp_path):
 def test_every_answer_of_a_random_session_is_a_check(tmp_path):
     session = judged_session(tmp_path, "pooled-rndm", 12)
     session.close()
-    answers = open_case(session.folder).case.annotations
+    answers = open_case(session.folder)[0].annotations
     assert (set(answers.selection), set(answers.sampling_frame)) == ({"random"}, {"pool"})
     assert answers.has_inclusion_probability.all()

@@ -130,7 +130,7 @@ def test_each_choice_of_triples_is_what_it_says(session, tmp_path, which):
     judge_triples(session, program=command(tmp_path), which=which, count=60)
     with sqlite3.connect(session.folder / "session.sqlite") as connection:
         asked = np.array([row[0] for row in connection.execute("SELECT triple FROM reply")])
-    case = open_case(session).case
+    case = open_case(session)[0]
     new = np.setdiff1d(asked, session.annotations().rows)
     assert len(new) <= 60
     if which == "accepted":
@@ -150,7 +150,7 @@ def test_answers_of_judges_come_from_a_file_once(session, tmp_path):
     judged = read_judges(session.store, POOL)
     assert set(judged.who) == {"a", "b"}
     assert (judged.labels == (POOL.scores[POOL.rows_of(judged.triples)] > 0.5)).all()
-    assert open_case(session).case.judge_adjusted is not None
+    assert open_case(session)[0].judge_adjusted is not None
     assert not len(session.annotations())
 
 
@@ -211,10 +211,10 @@ def test_what_cannot_be_is_refused_in_a_sentence(untouched, options, error):
 
 def test_judges_turn_decisions_round_and_the_report_says_what_they_bought(session, tmp_path):
     let_people_answer(session, 60)
-    plain = open_case(session).case
+    plain = open_case(session)[0]
     assert compare_judges(plain) is None
     judge_triples(session, program=command(tmp_path), which="all")
-    case, plain = open_case(session).case, plain.decisions.accepted
+    case, plain = open_case(session)[0], plain.decisions.accepted
     decided = case.decisions
     assert (decided.accepted == TRUTH).mean() > (plain == TRUTH).mean()
     assert (case.without_judges().decisions.accepted == plain).all()
@@ -249,7 +249,7 @@ def test_judges_order_the_list_and_whoever_reads_its_file_accepts_the_same(sessi
     assert TRUTH[case.decisions.accepted].mean() >= 0.7
     written = {"thresholds": tmp_path / "t.json", "accepted": tmp_path / "accepted.tsv"}
     actc.export_session(session, precision=0.7, **written)
-    again = open_case(tmp_path / "t.json").case
+    again = open_case(tmp_path / "t.json")[0]
     assert (again.decisions.accepted == case.decisions.accepted).all()
     assert again.guarantee.min_probability == case.guarantee.min_probability
     assert (POOL.rows_of(read_scored(tmp_path / "accepted.tsv")[0]) >= 0).sum() == case.decisions.accepted.sum()

@@ -175,7 +175,7 @@ def test_a_key_that_was_used_for_another_answer_is_refused_and_nothing_of_the_fi
 
 
 def test_label_studio_gets_tasks_and_gives_answers(session, tmp_path):
-    write_label_studio(session, open_case(session).case, tmp_path / "tasks.json", 5)
+    write_label_studio(session, open_case(session)[0], tmp_path / "tasks.json", 5)
     tasks = json.loads((tmp_path / "tasks.json").read_text())
     assert len(tasks) == 5
     for number, task in enumerate(tasks):

@@ -21,7 +21,7 @@ from actc.decide.audit import Audit, StoppingRule, assess, draw_next
 from actc.decide.estimate import WRONG_FACTS
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
-from actc.session.cases import open_case, words_of
+from actc.session.cases import session_case, words_of
 from actc.session.names import copy_names
 from actc.session.plan import Planner
 from actc.session.session import Session, open_session
@@ -80,7 +80,7 @@ def _accepted_by(session: Session, among: str | Path | None) -> ScoredTriples:
         triples = read_graph(Path(among))
         rows = pool.rows_of(triples)
         return triples.with_scores(np.where(rows >= 0, pool.scores[rows], 0.0))
-    case = open_case(session).case
+    case = session_case(session)
     return case.candidates.take(case.decisions.accepted).with_used_names()
 
 

@@ -6,7 +6,7 @@ of being wrong and what is accepted is taken out, so "true" becomes "not wrong":
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -54,29 +54,18 @@ def invert_labels(answers: Answered) -> Answered:
     return replace(answers, labels=~answers.labels)
 
 
-@dataclass(frozen=True, eq=False)
-class Opened:
-    """A case, and the session that it is of, if it is of one."""
+def open_case(source: str | Path | Session) -> tuple[Case, Session | None]:
+    """Open a session, its folder, or a thresholds file; return the case, and the session that it is of, if any.
 
-    case: Case
-    session: Session | None = None
-
-
-def open_case(source: str | Path | Session | Case, target: TargetPrecision | None = None) -> Opened:
-    """Open a session, its folder, or a thresholds file.
-
-    A target precision can be given for a session; a thresholds file has its own. Thresholds that came from a session
-    are compared with all answers that it has by now.
+    Thresholds that came from a session are compared with all answers that it has by now.
     """
-    if isinstance(source, Case):
-        return Opened(source)
     if isinstance(source, Session) or Path(source).is_dir():
         session = source if isinstance(source, Session) else Session(source)
-        return Opened(session_case(session, target), session)
+        return session_case(session), session
     calibration = Calibration.read(source)
     folder = calibration.sources.session
     if folder is None:
-        return Opened(read_case(source, calibration))
+        return read_case(source, calibration), None
     if not folder.is_dir():
         raise FileError(
             f"{source}: it came from the session {folder}, which is not there; put it back, or export anew."
@@ -85,7 +74,7 @@ def open_case(source: str | Path | Session | Case, target: TargetPrecision | Non
     case = session_case(session)
     more_candidates = case.pool if more is None else read_scored(more)[0]
     case = replace(case, candidates=more_candidates, facts=case.facts if graph is None else read_graph(graph))
-    return Opened(as_calibrated(case, source, calibration), session)
+    return as_calibrated(case, source, calibration), session
 
 
 def session_case(session: Session, target: TargetPrecision | None = None, part: PoolPart | None = None) -> Case:

@@ -27,7 +27,7 @@ from actc.decide.pick import pick_next
 from actc.decide.report import PageContext, Report, make_report, write_page
 from actc.errors import FileError, OptionError
 from actc.session.cards import plain, sentence
-from actc.session.cases import Opened, open_case, words_of
+from actc.session.cases import open_case, session_case, words_of
 from actc.session.session import Session, open_session
 from actc.session.settings import ExportFiles, as_target
 from actc.session.status import Reliability, describe_session, history
@@ -131,7 +131,7 @@ def export_session(session: str | Path | Session, **files: Any) -> list[tuple[in
         if "history" in paths:
             counts["history"] = write_history(session, beside["history"])
         if from_case := paths.keys() - {"labels", "history"}:
-            case = open_case(session, target).case
+            case = session_case(session, target)
             if from_case != {"label_studio"} and os.access(session.folder, os.W_OK):  # an archive stays as it is
                 write_session_decisions(session, case, stack.enter_context(write_beside(session.folder / DECISIONS)))
             if "thresholds" in paths:
@@ -146,13 +146,13 @@ def export_session(session: str | Path | Session, **files: Any) -> list[tuple[in
 
 
 def write_report(
-    source: str | Path | Session | Case, out: str | Path = "report.html", *, json_out: str | Path | None = None
+    source: str | Path | Session, out: str | Path = "report.html", *, json_out: str | Path | None = None
 ) -> Report:
     """Report how good decisions are, the evidence for that, and what to ask next, as ``actc report`` does.
 
     Parameters
     ----------
-    source : path, Session or Case
+    source : path or Session
         A session, or a thresholds file; either with a pooled method.
     out : path
         The page.
@@ -161,26 +161,23 @@ def write_report(
     """
     if json_out is not None:  # both or none
         check_writable(json_out)
-    opened = open_case(source)
-    session = opened.session
+    case, session = open_case(source)
     with nullcontext() if session in (None, source) else closing(session):
-        report = make_report(opened.case)
+        report = make_report(case)
         if session is not None:
             report = replace(report, goal=words_of(session.settings), session=tuple(describe_session(session)))
-        judges = compare_judges(opened.case)
+        judges = compare_judges(case)
         if judges is not None:
             report = replace(report, judges=tuple(describe_judges(judges, report.goal)))
-        write_page(report, Path(out), name_things(session, _next_commands(source, opened)))
+        write_page(report, Path(out), name_things(session, _next_commands(source, case, session)))
         if json_out is not None:
             more = {} if judges is None else {"judges": in_json(judges, words=False)}
             write_json(json_out, report.to_dict() | more)
         return report
 
 
-def _next_commands(source: str | Path | Session | Case, opened: Opened) -> tuple[str, ...]:
+def _next_commands(source: str | Path | Session, case: Case, session: Session | None) -> tuple[str, ...]:
     """Return the commands to run next: to judge more, and to use what is decided."""
-    if isinstance(source, Case):
-        return ()
     folder = source.folder if isinstance(source, Session) else source
     there = shlex.quote(str(folder))
     if Path(folder).is_dir():
@@ -190,11 +187,11 @@ def _next_commands(source: str | Path | Session | Case, opened: Opened) -> tuple
             f"actc audit {there} --within 0.05",
         )
     decide = f"actc decide {there} candidates.tsv --out accepted.tsv"
-    if opened.session is None:
+    if session is None:
         return (decide,)
-    session, guaranteed = shlex.quote(os.path.relpath(opened.session.folder)), opened.case.guaranteed
-    target = "" if guaranteed is None else f" --precision {guaranteed.precision:g}"
-    return f"actc annotate {session}", f"actc export {session} --thresholds new-thresholds.json{target}", decide
+    place = shlex.quote(os.path.relpath(session.folder))
+    target = "" if case.guaranteed is None else f" --precision {case.guaranteed.precision:g}"
+    return f"actc annotate {place}", f"actc export {place} --thresholds new-thresholds.json{target}", decide
 
 
 def name_things(session: Session | None, commands: tuple[str, ...]) -> PageContext:
