@@ -1,6 +1,7 @@
 """Kill the server at random moments under writing clients, and look whether every acknowledged judgement is there.
 
 Run: python -m benchmarks.people.crash --rounds 100 --out benchmarks/people/crash.csv
+Two hundred people: --annotators 200 --rounds 10 --longest 25 --out benchmarks/people/crash-200.csv
 """
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ from benchmarks.people.serving import Client, Server, write_candidates
 from actc.session import Session
 from actc.session.settings import Settings
 from actc.session.start import create_session
-
-ANNOTATORS = ["Ada", "Bob", "Cleo", "Dan"]
 
 
 @dataclass(frozen=True)
@@ -75,18 +74,19 @@ class Writer(threading.Thread):
         client.close()
 
 
-def run_rounds(folder: Path, rounds: int, longest: float = 3.0, seed: int = 0) -> Iterator[Round]:
-    """Start, let four clients write, kill, check; again and again over the same session."""
-    write_candidates(folder / "candidates.parquet", 20_000)
-    settings = Settings(budget=20_000, overlap=0.2)
+def run_rounds(folder: Path, rounds: int, annotators: int, longest: float) -> Iterator[Round]:
+    """Start, let clients write, kill, check; again and again over the same session."""
+    size, names = max(20_000, 300 * annotators), [f"p{number}" for number in range(annotators)]
+    write_candidates(folder / "candidates.parquet", size)
+    settings = Settings(budget=size, overlap=0.2)
     create_session(folder / "session", folder / "candidates.parquet", settings).close()
-    server, ending, chance = Server(folder / "session", ANNOTATORS), threading.Event(), random.Random(seed)
+    server, ending, draw = Server(folder / "session", names), threading.Event(), random.Random(0)
     server.start()
-    writers = [Writer(server, name, ending) for name in ANNOTATORS]
+    writers = [Writer(server, name, ending) for name in names]
     for writer in writers:
         writer.start()
     for number in range(1, rounds + 1):
-        alive = chance.uniform(0.05, longest)
+        alive = draw.uniform(0.05, longest)
         time.sleep(alive)
         server.kill()
         time.sleep(0.1)  # answers that were on the wire are read by the clients
@@ -121,6 +121,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/people/crash.csv"))
+    parser.add_argument("--annotators", type=int, default=4)
+    parser.add_argument("--longest", type=float, default=3.0, help="Seconds until a kill at most.")
     options = parser.parse_args()
     found: list[Round] = []
     with (
@@ -129,7 +131,7 @@ def main() -> None:
     ):
         writer = csv.DictWriter(file, [field.name for field in fields(Round)], lineterminator="\n")
         writer.writeheader()
-        for one in run_rounds(Path(folder), options.rounds):
+        for one in run_rounds(Path(folder), options.rounds, options.annotators, options.longest):
             writer.writerow(asdict(one))
             found.append(one)
     print(

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from contextlib import closing
 
-import numpy as np
 import pytest
 
 import actc
@@ -34,11 +33,11 @@ def begin(scores, name, **settings):
     return start_copy(scores.with_name(name), scores, Settings(**{"budget": 60} | settings))
 
 
-def judge(session, who, count, truth=lambda task: task.score > 0):
+def judge(session, who, count):
     person = session.add_annotator(who)
     for number in range(count):
         task = session.ask(person, 1)[0]
-        session.record(person, [Judgement("true" if truth(task) else "false", task.triple, f"{who}-{number}")])
+        session.record(person, [Judgement("true" if task.score > 0 else "false", task.triple, f"{who}-{number}")])
 
 
 def write_lines(path, *lines):
@@ -62,18 +61,6 @@ def test_a_file_makes_nobody_an_owner_but_an_owner_may_take_its_decisions_as_the
     assert import_judgements(session, lines, owner=True)[0] == 1
     assert [one.name for one in session.annotators()] == [OWNER]
     assert [row["kind"] for row in session.store.rows("SELECT kind FROM vote")] == ["owner"]
-
-
-def test_a_history_brought_into_another_session_gives_the_same_labels(scores, tmp_path):
-    session = begin(scores, "first", overlap=0.3)
-    unsteady = np.random.default_rng(0)
-    for who in ("ada", "bob"):
-        judge(session, who, 25, lambda task: unsteady.random() < 0.5)
-    write_history(session, tmp_path / "all.jsonl")
-    second = begin(scores, "second")
-    read_judgements(second, tmp_path / "all.jsonl")
-    mine, theirs = session.annotations(), second.annotations()
-    assert dict(zip(mine.rows, mine.labels, strict=True)) == dict(zip(theirs.rows, theirs.labels, strict=True))
 
 
 def test_what_cannot_be_stored_is_refused_before_it_is(scores, tmp_path, line):

@@ -472,7 +472,10 @@ def test_a_session_of_another_format_is_refused_in_one_sentence(scores, version)
 
 @pytest.mark.parametrize(
     ("wrong", "error"),
-    [({"budget": 0}, OptionError), ({"overlap": 1.5}, OptionError), ({"method": "actc-lr-rndn"}, ChoiceError)],
+    [
+        *(({"budget": 0}, OptionError), ({"overlap": 1.5}, OptionError), ({"method": "actc-lr-rndn"}, ChoiceError)),
+        ({"link": "javascript:alert({id})"}, OptionError),
+    ],
 )
 def test_wrong_settings_are_refused(scores, wrong, error):
     with pytest.raises(error):

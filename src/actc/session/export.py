@@ -53,14 +53,13 @@ def write_labels(session: Session, path: Path) -> int:
 def write_history(session: Session, path: Path) -> int:
     """Write every judgement, oldest first, as JSON lines; return how many."""
     lines = history(session)[::-1]
-    undone = {line["undoes"] for line in lines}
+    undone, size = {line["undoes"] for line in lines}, session.settings.triples
     with write_beside(path) as temporary:
         temporary.touch(0o600)  # names and answers: for others only if the owner gives them the right
         with temporary.open("w", encoding="utf-8") as file:
             for line in lines:
-                more = {"shown": json.loads(line["shown"]), "undone": line["id"] in undone}
-                entry = line | more | {"frame_size": session.settings.triples}
-                file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+                more = {"shown": json.loads(line["shown"]), "undone": line["id"] in undone, "frame_size": size}
+                file.write(json.dumps(line | more, ensure_ascii=False) + "\n")
     return len(lines)
 
 
@@ -75,14 +74,6 @@ def write_label_studio(session: Session, case: Case, path: Path, count: int) -> 
         content.append({"data": {"triple": row, "text": plain(sentence(**named)), **parts, **described}})
     write_text(path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
     return len(content)
-
-
-def write_thresholds(session: Session, case: Case, path: Path, place: Path | None = None) -> int:
-    """Write thresholds.json, which will lie at ``place`` if that is another; return the number of relations."""
-    describe_calibration(case, Sources(session=session.folder, graph=session.find_file("facts.parquet"))).write(
-        path, place
-    )
-    return len(case.thresholds.relation_names)
 
 
 def write_accepted(session: Session, case: Case, path: Path) -> int:
@@ -135,7 +126,9 @@ def export_session(session: str | Path | Session, **files: Any) -> list[tuple[in
             if from_case != {"label_studio"} and os.access(session.folder, os.W_OK):  # an archive stays as it is
                 write_session_decisions(session, case, stack.enter_context(write_beside(session.folder / DECISIONS)))
             if "thresholds" in paths:
-                counts["thresholds"] = write_thresholds(session, case, beside["thresholds"], paths["thresholds"])
+                sources = Sources(session=session.folder, graph=session.find_file("facts.parquet"))
+                describe_calibration(case, sources).write(beside["thresholds"], paths["thresholds"])
+                counts["thresholds"] = len(case.thresholds.relation_names)
             if "accepted" in paths:
                 counts["accepted"] = write_accepted(session, case, beside["accepted"])
             if "label_studio" in paths:

@@ -136,15 +136,13 @@ class Names:
         return sorted(by_head.values(), key=unlike)[:most]
 
     def _kinds(self, entities: set[str]) -> dict[str, set[str]]:
-        """Return each entity's types, or the relations that it is the head of."""
+        """Return the words of each entity's types, or of the relations that it is the head of."""
         ids, kinds = list(entities), dict[str, set[str]]((one, set()) for one in entities)
         among = f"IN ({', '.join('?' * len(ids))})"
-        for entity, types in self.store.rows(f"SELECT id, types FROM name WHERE id {among} AND types != ''", ids):
-            kinds[entity] = set(types.lower().replace(",", " ").split())
-        if not any(kinds.values()):
-            sql = f"SELECT DISTINCT head, relation FROM known WHERE head {among} LIMIT ?"
-            for entity, relation in self.store.rows(sql, (*ids, MOST_OF_ONE * COMPARED)):
-                kinds[entity].add(relation)
+        rows = self.store.rows(f"SELECT id, types FROM name WHERE id {among} AND types != ''", ids)
+        sql = f"SELECT DISTINCT head, relation FROM known WHERE head {among} LIMIT ?"
+        for entity, words in rows or self.store.rows(sql, (*ids, MOST_OF_ONE * COMPARED)):
+            kinds[entity].update(words.lower().replace(",", " ").split())
         return kinds
 
 

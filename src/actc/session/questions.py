@@ -231,15 +231,12 @@ def _read_object(content: dict[str, Any]) -> Reply:
         answer: str | None = _likelier(probability)
     else:
         answer = WORDS.get(str(value).strip(" .\"'").lower())
-    return Reply(answer, probability, _clean_reason(content.get("reason") or "")) if answer else NO_ANSWER
+    reason = clean_text(str(content.get("reason") or "")).lstrip(".,:;-– ")[:MOST_REASON]
+    return Reply(answer, probability, reason) if answer else NO_ANSWER
 
 
 def _likelier(p: float) -> str:
     return "unsure" if p == 0.5 else "true" if p > 0.5 else "false"
-
-
-def _clean_reason(reason: Any) -> str:
-    return clean_text(str(reason)).lstrip(".,:;-– ")[:MOST_REASON]
 
 
 def clean_text(text: str) -> str:

@@ -16,9 +16,9 @@ from typing import Any
 from actc.data.database import quote_file
 from actc.data.layout import COMMAS, find_comma, open_reader, split_line
 from actc.data.text_files import open_bytes, open_text, readable
-from actc.errors import FileError, needing
+from actc.errors import FileError
 from actc.graph.rdf import TOO_LONG, refuse_doctype
-from actc.graph.terms import RDFS
+from actc.graph.terms import RDFS, import_pyoxigraph, syntax_error
 
 NAME_COLUMNS = ("id", "name", "description", "types", "template")
 NAME_ALIASES = {
@@ -139,8 +139,7 @@ def _read_fields(entry: Mapping[str, Any], language: str) -> Row:
 
 def _read_rdf(path: Path, language: str, wanted: Container[str] | None) -> Iterator[Row]:
     """Read labels and descriptions; an id may be a whole IRI, or what comes after the last / or #."""
-    with needing("Reading names from RDF", "pyoxigraph", "rdf"):
-        import pyoxigraph
+    pyoxigraph = import_pyoxigraph()
     columns = {name: (column, place) for column, names in PREDICATES.items() for place, name in enumerate(names)}
     best: dict[str, dict[str, tuple[tuple[int, int], str]]] = {}
     syntax = getattr(pyoxigraph.RdfFormat, RDF_FORMATS[ending(path)])
@@ -162,7 +161,7 @@ def _read_rdf(path: Path, language: str, wanted: Container[str] | None) -> Itera
                         known = best.setdefault(identifier, {})
                         known[column] = min(known.get(column, (rank, text.value)), (rank, text.value))
     except SyntaxError as error:
-        raise FileError(f"{path}: {error.msg}.") from None
+        raise syntax_error(path, error.lineno or 1, error) from None
     except MemoryError:
         raise FileError(f"{path}: {TOO_LONG}") from None
     for identifier, known in best.items():

@@ -281,7 +281,7 @@ def history(session: Session) -> list[dict[str, Any]]:
     """Return all judgements, newest first, those that were taken back too."""
     rows = session.store.rows(
         "SELECT j.id, at, name, kind, triple, head, relation, tail, answer, purpose, selection, sampling_frame, "
-        "inclusion_probability, key, seconds, note, shown, j.probability, undoes "
+        "inclusion_probability, round, key, seconds, note, shown, j.probability, undoes "
         "FROM judgement AS j JOIN task USING (triple) JOIN annotator ON annotator = annotator.id ORDER BY j.id DESC"
     )
     return [dict(row) for row in rows]
