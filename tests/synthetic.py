@@ -27,7 +27,9 @@ def make_truth(size: int = 3000, relations: int = 8, cap: float = 1.0, seed: int
 def fit_on_random(pool, labels, count: int, seed: int = 0):
     """Return the posterior of a pooled fit on a random draw, and the draw."""
     rows = np.random.default_rng(seed).permutation(len(pool))[:count]
-    annotations = Annotations(rows, labels[rows]).drawn_at_random(pool)
+    annotations = Annotations(
+        rows, labels[rows], selection="random", sampling_frame="pool", inclusion_probability=1 / len(pool)
+    )
     return METHODS["pooled-rndm"].fit(pool, annotations).posterior, annotations
 
 

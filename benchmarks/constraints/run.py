@@ -86,7 +86,13 @@ def run_cell(cell: Cell, repeats: int) -> Iterator[dict[str, object]]:
         order = np.random.default_rng([12345, repeat]).permutation(len(cell.valid))
         for budget in (one for one in BUDGETS if one <= len(order) and (one or not repeat)):
             rows = order[:budget]
-            answers = Annotations(rows, cell.valid_labels[rows]).drawn_at_random(cell.valid)
+            answers = Annotations(
+                rows,
+                cell.valid_labels[rows],
+                selection="random",
+                sampling_frame="pool",
+                inclusion_probability=1 / len(cell.valid),
+            )
             alone = Case(cell.valid, answers, cell.known, "pooled-rndm", candidates=cell.test)
             together = Case(cell.valid, answers, cell.known, "pooled-rndm", fitted=alone.fit, candidates=cell.test,
                             constraints=learnt, facts=facts)  # fmt: skip

@@ -116,7 +116,9 @@ def measure(
 
     random = np.random.default_rng([16, repeat])
     rows = random.permutation(len(pool))[:count]
-    answers = Annotations(rows, truth[rows]).drawn_at_random(pool)
+    answers = Annotations(
+        rows, truth[rows], selection="random", sampling_frame="pool", inclusion_probability=1 / len(pool)
+    )
     plain = Case(pool, answers, known, "pooled-evidence-rndm:move=false")
     took = plain.left_out_probabilities >= 0.5
     alone = binomtest(int((took == answers.labels).sum()), count).proportion_ci(0.9)  # by people's answers alone

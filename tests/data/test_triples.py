@@ -136,7 +136,7 @@ def test_labels_of_another_number_than_triples_are_refused(pool):
 def test_tables_show_themselves_in_a_line():
     pool = ScoredTriples.from_columns(map(str, range(5_000)), ["r"] * 5_000, ["t"] * 5_000, np.arange(5_000))
     assert repr(pool) == "ScoredTriples(5,000 triples, 5,001 entities, 1 relations, scores 0 to 4999)"
-    assert repr(Annotations(np.arange(4), np.array([1, 0, 0, 1]))) == "Annotations(4 triples, 2 true, 0 random draws)"
+    assert repr(Annotations(np.arange(4), np.array([1, 0, 0, 1]))) == "Annotations(4 triples, 0 random draws)"
     thresholds = Thresholds(("r", "s"), np.array([0.5, 0.2]), 0.2, np.array([True, False]))
     assert repr(thresholds) == "Thresholds(2 relations, 1 by answers of their own, default 0.2)"
 

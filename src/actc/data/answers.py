@@ -6,7 +6,8 @@ An answer is about a triple, not about a score: it outlives the model and the ca
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sized
+import logging
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self
@@ -20,6 +21,7 @@ from actc.data.layout import find_layout, is_number, require, rows_named_by
 from actc.data.triples import BoolArray, FloatArray, IntArray, Triples, encode_columns
 from actc.errors import RowError, TableError
 
+LOG = logging.getLogger("actc")
 SELECTIONS = ("list", "random", "check", "gain", "given")
 """How a triple was selected: drawn from a list that is tested; drawn from the whole pool; drawn from what would be
 accepted, or from the rest; where an answer is worth most; nobody knows.
@@ -86,6 +88,10 @@ class Provenance:
 
     def __len__(self) -> int:
         raise NotImplementedError
+
+    def __repr__(self) -> str:
+        drawn = int(self.has_inclusion_probability.sum())
+        return f"{type(self).__name__}({len(self):,} triples, {drawn:,} random draws)"
 
     @property
     def provenance(self) -> dict[str, NDArray[Any]]:
@@ -183,21 +189,12 @@ class Annotations(Provenance):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __repr__(self) -> str:
-        drawn = int(self.has_inclusion_probability.sum())
-        return f"Annotations({len(self):,} triples, {int(self.labels.sum()):,} true, {drawn:,} random draws)"
-
     def about(self, pool: Triples) -> Answers:
         """Return the same answers by triple, with the size of the pool beside random draws from it."""
         if len(self) and self.rows.max() >= len(pool):
             raise TableError(f"Row {self.rows.max()} is annotated, but the pool has only {len(pool):,} triples.")
         triples = pool.plain().take(self.rows).with_used_names()
         return Answers(triples, self.labels, **self.drawn_from(len(pool)).provenance)
-
-    def drawn_at_random(self, pool: Sized) -> Self:
-        """Return the same answers as a plain random draw from the pool."""
-        share = 1 / max(len(pool), 1)
-        return replace(self, selection="random", sampling_frame="pool", inclusion_probability=share, frame_size=0.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -225,11 +222,6 @@ class Picks(Provenance):
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    def __repr__(self) -> str:
-        ways, counts = np.unique(self.selection.astype(str), return_counts=True)
-        parts = ", ".join(f"{count:,} {way}" for way, count in zip(ways.tolist(), counts.tolist(), strict=True))
-        return f"Picks({len(self):,} triples: {parts or 'none'})"
 
     def answered(self, labels: ArrayLike, who: str = "") -> Annotations:
         """Return the answers to the picks."""
@@ -274,10 +266,6 @@ class Answers(Provenance):
 
     def __len__(self) -> int:
         return len(self.triples)
-
-    def __repr__(self) -> str:
-        drawn = int(self.has_inclusion_probability.sum())
-        return f"Answers({len(self):,} triples, {int(self.labels.sum()):,} true, {drawn:,} random draws)"
 
     @classmethod
     def of(cls, pool: Triples, rows: ArrayLike, labels: ArrayLike, **provenance: Any) -> Answers:
@@ -389,6 +377,12 @@ class Answers(Provenance):
         }
         here = {name: column[rows >= 0] for name, column in (self.provenance | changed).items()}
         return Annotations(rows[rows >= 0], self.labels[rows >= 0], **here)
+
+    def warn_of_unused(self, pool: Triples, graph: Triples | None = None, source: str | Path = "answers") -> Self:
+        """Print, through the logger ``actc``, why answers are not used, or only to fit; refuse them if none is."""
+        for note in self.describe_use(pool, graph, source):
+            LOG.warning("%s: %s", source, note)
+        return self
 
     def places(self, pool: Triples) -> tuple[IntArray, BoolArray]:
         """Return the row of each answer in a pool, -1 where it is about none; and whether it was drawn from another.

@@ -92,13 +92,12 @@ def calibrate(
     pool = _read(scores, ScoredTriples, "scores", lambda path: read_sample(path, answers.triples, columns=columns))
     warn_of_scores(chosen, pool)
     there = None if graph is None else read_graph(graph)
-    source = labels if isinstance(labels, PathLike) else "answers"
-    for note in answers.describe_use(pool, there or facts, source):
-        LOG.warning("%s: %s", source, note)
+    annotations = answers.on(pool)
+    answers.warn_of_unused(pool, there or facts, labels if isinstance(labels, PathLike) else "answers")
     rules = Constraints.read(constraints) if isinstance(constraints, PathLike) else constraints or Constraints()
     names = (*pool.relation_names, *(there.relation_names if there else ()))
     rules.warn_of_unknown(names, "the candidates or the graph")
-    annotations = _annotate(pool, answers, picks, target)
+    annotations = _annotate(pool, annotations, picks, target)
     case = Case(pool, annotations, facts, method, target=target, constraints=rules, facts=there)
     calibration = describe_calibration(case, sources)
     if out is not None:
@@ -146,7 +145,7 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
     rules, holdout = calibration.constraints, calibration.holdout
     case = Case(pool, Annotations(), known, calibration.method, candidates=candidates, constraints=rules, facts=facts)
     case = as_calibrated(replace(case, holdout=holdout), path, calibration)
-    return replace(case, annotations=_annotate(pool, answers, sources.picks, case.target))
+    return replace(case, annotations=_annotate(pool, answers.on(pool), sources.picks, case.target))
 
 
 def as_calibrated(case: Case, path: PathLike, calibration: Calibration) -> Case:
@@ -158,13 +157,13 @@ def as_calibrated(case: Case, path: PathLike, calibration: Calibration) -> Case:
     return replace(case, target=TargetPrecision(guarantee.precision, guarantee.confidence))
 
 
-def _annotate(pool: ScoredTriples, answers: Answers, picks: str, target: TargetPrecision | None) -> Annotations:
+def _annotate(pool: ScoredTriples, given: Annotations, picks: str, target: TargetPrecision | None) -> Annotations:
     """Return the answers about a pool; random draws, if they are, with half of them for the test of a list."""
-    annotations = answers.on(pool)
     if picks != "random":
-        return annotations
-    annotations = annotations.drawn_at_random(pool)
-    return annotations if target is None else split_random(annotations, len(pool), np.random.default_rng(0))
+        return given
+    share = 1 / max(len(pool), 1)
+    given = replace(given, selection="random", sampling_frame="pool", inclusion_probability=share, frame_size=0.0)
+    return given if target is None else split_random(given, len(pool), np.random.default_rng(0))
 
 
 def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: Path | None) -> Sources:

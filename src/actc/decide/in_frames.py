@@ -180,10 +180,10 @@ def _open_case(
     if facts is not None and reads_evidence:
         triples = _score_evidence(triples, facts)
     warn_of_scores(find_method(name), triples)
-    annotations = _read_answers(triples, answers, "answers").on(triples)
+    annotations = _read_answers(answers, "answers").warn_of_unused(triples).on(triples)
     if judges is not None and not isinstance(judges, Answers):
         read_frame(judges, (*TRIPLE, "judge"))  # refused without
-    judged = _read_answers(triples, judges, "judges' answers")
+    judged = _read_answers(judges, "judges' answers").warn_of_unused(triples, source="judges' answers")
     target = None if precision is None else TargetPrecision(precision, confidence)
     return Case(triples, annotations, known, name, judged, target, facts=facts)
 
@@ -218,13 +218,11 @@ def _as_pool(pool: Any, needs_score: bool) -> ScoredTriples:
     return replace(triples, further=read_further(pool, TRIPLE))
 
 
-def _read_answers(pool: ScoredTriples, given: Any, source: str) -> Answers:
+def _read_answers(given: Any, source: str) -> Answers:
     """Read answers; refuse a frame in which nobody has answered anything, such as the questions as they were picked."""
     if given is None:
         return Answers()
     answers = given if isinstance(given, Answers) else Answers.from_frame(given)
     if answers is not given and not len(answers) and len(read_ids(given)[0]):
         raise TableError(f"None of the {source} has a label: put 1 (true) or 0 (false) into the column label.")
-    for note in answers.describe_use(pool, source=source):
-        LOG.warning(note)
     return answers

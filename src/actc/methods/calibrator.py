@@ -165,8 +165,7 @@ def _check_answers(answers: Any, triples: object) -> Annotations:
     if isinstance(answers, Annotations):
         return answers
     if isinstance(answers, Answers):
-        answers.describe_use(pool)  # refuses answers about other triples
-        return answers.on(pool)
+        return answers.warn_of_unused(pool).on(pool)
     if np.ndim(answers) == 1 and np.size(answers) == len(pool):
         labels = as_labels(answers)
         rows = np.flatnonzero(labels == labels)

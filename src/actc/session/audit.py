@@ -14,7 +14,7 @@ import numpy as np
 
 from actc.data.answers import Annotations, Answers
 from actc.data.deliver import write_folder
-from actc.data.files import LOG, read_scored, write_scored
+from actc.data.files import read_scored, write_scored
 from actc.data.options import documented, options_of
 from actc.data.triples import ScoredTriples
 from actc.decide.audit import Audit, StoppingRule, assess, draw_next
@@ -120,9 +120,7 @@ def audit_accepted(
     answers = Annotations()
     if labels is not None:
         given = labels if isinstance(labels, Answers) else Answers.read(labels)
-        for note in given.describe_use(triples, source="answers" if given is labels else str(labels)):
-            LOG.warning(note)
-        answers = given.on(triples)
+        answers = given.warn_of_unused(triples, source="answers" if given is labels else str(labels)).on(triples)
     audit = assess(triples, answers, config.rule)
     if out is not None:
         random = np.random.default_rng([config.seed, len(answers)])

@@ -78,7 +78,7 @@ class Demo:
 
     @property
     def by_relation(self) -> list[tuple[str, ...]]:
-        """A row for each relation: its name, threshold and judged triples; its test triples, accepted ones, accuracy."""
+        """A row for each relation: its name, threshold, judged triples; test triples, accepted ones, accuracy."""
         pool, test, labels = self.case.pool, self.sample.test, self.sample.test_labels
         judged = np.bincount(pool.relations[self.case.annotations.rows], minlength=len(pool.relation_names))
         count = dict(zip(pool.relation_names, judged.tolist(), strict=True))
