@@ -76,22 +76,16 @@ class GlobalOpt(SelectingMethod):
         grid = np.round(np.arange(1, np.ceil(1 / self.step - 1e-9)) * self.step, 12)
         accepted, trues, total = _count_on_grid(pool, annotation_sets, np.append(grid, 0.5))
         sets, relations = accepted.shape[:2]
-        every = np.arange(sets)
         choice = np.full((sets, relations), len(grid))  # the last column: every relation starts at 0.5
         now_accepted, now_true = accepted[:, :, -1].sum(axis=1), trues[:, :, -1].sum(axis=1)
         for relation in range(relations):
-            rest_accepted = now_accepted - accepted[:, relation, -1]
-            rest_true = now_true - trues[:, relation, -1]
-            best = _best_on_grid(
-                rest_true[:, None] + trues[:, relation], rest_accepted[:, None] + accepted[:, relation], total
-            )
-            choice[:, relation] = best
-            now_accepted = rest_accepted + accepted[every, relation, best]
-            now_true = rest_true + trues[every, relation, best]
-        if fixed_default is None:
-            default = grid[_best_on_grid(trues.sum(axis=1), accepted.sum(axis=1), total)]
-        else:
-            default = np.full(sets, fixed_default)
+            # What each cut of this relation makes of all annotations, the other relations' cuts being as they are.
+            with_accepted = (now_accepted - accepted[:, relation, -1])[:, None] + accepted[:, relation]
+            with_true = (now_true - trues[:, relation, -1])[:, None] + trues[:, relation]
+            best = choice[:, relation] = _best_on_grid(with_true, with_accepted, total)
+            now_accepted, now_true = with_accepted[np.arange(sets), best], with_true[np.arange(sets), best]
+        default = grid[_best_on_grid(trues.sum(axis=1), accepted.sum(axis=1), total)]
+        default = default if fixed_default is None else np.full(sets, fixed_default)
         width = len(pool.relation_names)
         annotated = np.stack([np.bincount(pool.relations[a.rows], minlength=width) > 0 for a in annotation_sets])
         cuts = np.where(annotated, np.append(grid, 0.5)[choice], default[:, None])
@@ -102,20 +96,14 @@ def _count_on_grid(
     pool: ScoredTriples, annotation_sets: Sequence[Annotations], grid: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return accepted and truly accepted annotations by (set, relation, cut), and the true ones of each set."""
-    sets, relations = len(annotation_sets), len(pool.relation_names)
-    rows = np.concatenate([a.rows for a in annotation_sets])
-    labels = np.concatenate([a.labels for a in annotation_sets])
-    which = np.repeat(np.arange(sets), [len(a) for a in annotation_sets])
+    shape = (len(annotation_sets), len(pool.relation_names), len(grid))
+    rows, labels = (np.concatenate([getattr(a, name) for a in annotation_sets]) for name in ("rows", "labels"))
+    which = np.repeat(np.arange(shape[0]), [len(a) for a in annotation_sets])
+    accepted, trues = np.zeros((2, *shape))
     accept = pool.scores[rows][:, None] >= grid
-    cell = which * relations + pool.relations[rows]
-    accepted = np.zeros((sets * relations, len(grid)))
-    trues = np.zeros((sets * relations, len(grid)))
-    for column in range(len(grid)):
-        accepted[:, column] = np.bincount(cell, accept[:, column], minlength=sets * relations)
-        trues[:, column] = np.bincount(cell, accept[:, column] & labels, minlength=sets * relations)
-    shape = (sets, relations, len(grid))
-    total = np.bincount(which, labels, minlength=sets).astype(np.float64)
-    return accepted.reshape(shape), trues.reshape(shape), total
+    np.add.at(accepted, (which, pool.relations[rows]), accept)
+    np.add.at(trues, (which, pool.relations[rows]), accept & labels[:, None])
+    return accepted, trues, np.bincount(which, labels, minlength=shape[0]).astype(np.float64)
 
 
 def _best_on_grid(true: FloatArray, accepted: FloatArray, total: FloatArray) -> IntArray:

@@ -39,9 +39,8 @@ def find_valleys(
     scale = max(abs(ascending[0]), abs(ascending[-1]), 1e-300)  # squares must not overflow
     grouped, ascending = (_log_odds(scores) if within_unit else scores / scale for scores in (grouped, ascending))
     distinct = np.unique(ascending)
-    if len(distinct) < len(ascending):
-        grouped = _spread_ties(grouped, np.repeat(np.arange(len(counts)), counts), distinct)
-        ascending = _spread_ties(ascending, np.zeros(len(ascending)), distinct)
+    grouped = _spread_ties(grouped, np.repeat(np.arange(len(counts)), counts), distinct)
+    ascending = _spread_ties(ascending, np.zeros(len(ascending)), distinct)
     whole = quantile_points(ascending, np.array([0]), np.array([len(ascending)]), _POINTS)
     places, clear = np.zeros((3, len(counts))), np.zeros(len(counts))
     reliability = counts / (counts + tuned.VALLEY_SHRINK)
@@ -95,7 +94,7 @@ def _find_valleys(points: FloatArray, weight: FloatArray) -> tuple[FloatArray, F
     middle = np.einsum("gp,gp->g", weight, x) / total
     width = np.sqrt(np.einsum("gp,gp->g", weight, (x - middle[:, None]) ** 2) / total) + 1e-12
     x = (x - middle[:, None]) / width[:, None]
-    lower_half = np.cumsum(weight, axis=1) <= 0.5 * weight.sum(axis=1, keepdims=True)
+    lower_half = np.cumsum(weight, axis=1) <= 0.5 * total[:, None]
     mixture = _maximise(x, weight[..., None] * np.stack([lower_half, ~lower_half], axis=-1))
     for _ in range(_STEPS):
         heights = _log_heights(mixture, x)
