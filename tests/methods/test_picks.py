@@ -11,7 +11,7 @@ from actc.data.answers import Annotations
 from actc.data.triples import ScoredTriples
 from actc.methods.pooled.features import prepare_pool
 from actc.methods.pooled.method import Pooled
-from actc.methods.pooled.picks import FRAMES, RANDOM_CHECK, Unjudged, pick_expected_gain, pick_listed, which_set
+from actc.methods.pooled.picks import FRAMES, RANDOM_CHECK, Unjudged, pick_expected_gain, pick_rare, which_set
 from actc.methods.pooled.tuned import CHECKS, DUE, LEAST_LIST
 from tests.synthetic import make_truth
 
@@ -146,7 +146,7 @@ SURE = np.append(np.full(100, 0.97), np.linspace(0.5, 0.001, 900))
 
 def pick(probabilities, answers, count, seed=0, relations=None):
     relations = np.zeros(len(probabilities), np.int64) if relations is None else relations
-    return pick_listed(probabilities, relations, answers, count, np.random.default_rng(seed))
+    return pick_rare(probabilities, relations, answers, count, np.random.default_rng(seed))
 
 
 def test_the_list_is_asked_first_and_others_too_and_none_twice():

@@ -58,14 +58,14 @@ class GlobalOpt(SelectingMethod):
         Which triples are annotated (random, nearest-mean, farthest-mean).
     step : float
         The step of the grid of thresholds, which ends below 1.
-    default : {"found", "half"}
-        Relations without annotations get the grid value that is best for all annotations (found), or 0.5 (half).
+    default : {"best", "half"}
+        Relations without annotations get the grid value that is best for all annotations (best), or 0.5 (half).
     """
 
     summary: str = ""
     selector: Any = "random"
     step: float = 0.1
-    default: str = "found"
+    default: str = "best"
 
     def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
         """Return each set's cuts, shape (S, R + 1), the default last: one pass of coordinate ascent."""
@@ -116,4 +116,4 @@ def _best_on_grid(true: FloatArray, accepted: FloatArray, total: FloatArray) -> 
     return np.asarray(np.argmax(f1, axis=1))
 
 
-DEFAULTS: dict[str, float | None] = {"found": None, "half": 0.5}
+DEFAULTS: dict[str, float | None] = {"best": None, "half": 0.5}

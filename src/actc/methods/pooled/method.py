@@ -17,16 +17,16 @@ from actc.methods.bayesian_logistic import fit_bayesian_logistic
 from actc.methods.pooled import tuned
 from actc.methods.pooled.features import LOG_ODDS, PROBABILITIES, RANKS, PreparedPool, prepare_pool
 from actc.methods.pooled.model import OBJECTIVES, Posterior, Priors, cut_intervals, cuts_at
-from actc.methods.pooled.picks import ExpectedGains, pick_expected_gain, pick_listed
+from actc.methods.pooled.picks import ExpectedGains, pick_expected_gain, pick_rare
 from actc.methods.pooled.regimes import fit_regimes, regime_priors
 from actc.methods.pooled.solve import fit_prior
 from actc.methods.select_triples import check_count, find_selector, select_triples
 
-EXPECTED_GAIN, LISTED = "expected-gain", "listed"
+EXPECTED_GAIN, RARE = "expected-gain", "rare"
 READS = ("pool", "known", "evidence")
 EVIDENCE_METHOD = "pooled-evidence"
 """The method for scores that are log-odds by evidence."""
-WRONG_FACTS_METHOD = f"{EVIDENCE_METHOD}:selector={LISTED}"
+WRONG_FACTS_METHOD = f"{EVIDENCE_METHOD}:selector={RARE}"
 """The same where the scores are log-odds of being wrong: wrong facts are rare, and stand in a list."""
 
 
@@ -42,8 +42,8 @@ class Pooled:
     Parameters
     ----------
     selector : str
-        ``expected-gain`` (where a label is expected to set most decisions right), ``listed`` (drawn from the most
-        probable ones, and from all relations), or a name in ``SELECTORS``.
+        ``expected-gain`` (where a label is expected to set most decisions right), ``rare`` (where few are true: drawn
+        from the most probable ones, and from all relations), or a name in ``SELECTORS``.
     objective : str
         What the cuts should make best on the pool: ``accuracy`` or ``f1``.
     reads : str
@@ -63,7 +63,7 @@ class Pooled:
     @property
     def is_random(self) -> bool:
         """Whether it selects at random."""
-        return self.selector in (EXPECTED_GAIN, LISTED) or find_selector(self.selector).is_random
+        return self.selector in (EXPECTED_GAIN, RARE) or find_selector(self.selector).is_random
 
     def batch(self, judged: int) -> int:
         """Return how many triples to judge before asking again."""
@@ -73,7 +73,7 @@ class Pooled:
         """Return the fit on the answers, of which there may be none."""
         check_choice("source of the pooled method", self.reads, READS)
         check_choice("objective of the pooled method", self.objective, OBJECTIVES)
-        if self.selector not in (EXPECTED_GAIN, LISTED):
+        if self.selector not in (EXPECTED_GAIN, RARE):
             find_selector(self.selector)  # refuses a selector that does not exist
         # Where no facts were left to learn from what the pieces are worth, it starts from the model's own score.
         own_scores = LOG_ODDS_PIECE in pool.pieces
@@ -175,9 +175,9 @@ class PooledFit:
 
     def pick(self, count: int, random: np.random.Generator) -> Picks:
         """Return the next triples to judge."""
-        if self.method.selector == LISTED:
+        if self.method.selector == RARE:
             p = self._line_probabilities(self.pool)
-            return pick_listed(p, self.pool.relations, self.answers, count, random)
+            return pick_rare(p, self.pool.relations, self.answers, count, random)
         if self.method.selector == EXPECTED_GAIN:
             check_count(self.pool, self.answers, count)
             relations = self.pool.relations

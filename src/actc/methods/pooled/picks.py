@@ -184,7 +184,7 @@ class Unjudged:
         return np.asarray(places[distance == distance.min()])
 
 
-def pick_listed(
+def pick_rare(
     probabilities: FloatArray, relations: IntArray, answers: Annotations, count: int, random: np.random.Generator
 ) -> Picks:
     """Draw the next triples to judge, where true ones are rare, each with a known probability.
