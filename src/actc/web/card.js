@@ -1,5 +1,5 @@
 // @ts-check
-// One triple as a card: the sentence, who and what is meant, and what the graph already says.
+// One triple as a card: the sentence, who and what is meant, and what the graph already has.
 
 import { at, element, makeButton, put } from "./draw.js";
 
@@ -56,15 +56,15 @@ const ANSWERS = { false: "False", unsure: "Not sure", true: "True" };
 export const wordOf = (answer) => ANSWERS[answer].toLowerCase();
 
 // Three buttons for an answer that may be changed in a list.
-export function drawAnswers(standing, act, more = {}) {
+export function drawAnswers(current, act, more = {}) {
   const buttons = Object.entries(ANSWERS).map(([answer, words]) => makeButton(words, () => act(answer), "", { class: answer, ...more }));
   const group = element("div", { class: "decide", role: "group", "aria-label": "Your answer" }, ...buttons);
-  markAnswer(group, standing);
+  markAnswer(group, current);
   return group;
 }
 
-export function markAnswer(group, standing) {
-  for (const button of group.children) button.setAttribute("aria-pressed", String(button.classList.contains(standing)));
+export function markAnswer(group, current) {
+  for (const button of group.children) button.setAttribute("aria-pressed", String(button.classList.contains(current)));
 }
 
 function drawMeaning(role, named) {
@@ -84,8 +84,8 @@ function drawMeaning(role, named) {
 function markEnds(card) {
   const roles = new Map(["head", "tail"].flatMap((role) => [card[role].name, card[role].id].map((name) => [plain(name), role])));
   const names = [...roles.keys()].sort((a, b) => b.length - a.length).map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll(" ", "[\\s_]+"));
-  const found = new RegExp(`(?<![\\p{Script=Latin}\\p{N}])(${names.join("|")})(?![\\p{Script=Latin}\\p{N}])`, "giu");
-  return card.source.split(found).map((part, at) => (at % 2 ? element("mark", { class: roles.get(plain(part)) ?? "" }, part) : part));
+  const ends = new RegExp(`(?<![\\p{Script=Latin}\\p{N}])(${names.join("|")})(?![\\p{Script=Latin}\\p{N}])`, "giu");
+  return card.source.split(ends).map((part, at) => (at % 2 ? element("mark", { class: roles.get(plain(part)) ?? "" }, part) : part));
 }
 
 const plain = (name) => name.toLowerCase().replace(/[\s_]+/g, " ");

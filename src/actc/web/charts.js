@@ -1,6 +1,6 @@
 // @ts-check
-// Charts by uPlot in the page's own colours: titles on both axes, values where the pointer is, and told apart without
-// colour (a line, dashes, dark and light).
+// Charts by uPlot in the page's own colours: titles on both axes, values where the pointer is, and differences that
+// need no colour (a line, dashes, dark and light).
 
 import uPlot from "./vendor/uPlot.esm.js";
 import { element, number, percent } from "./draw.js";
@@ -25,7 +25,7 @@ function axis(label, more = {}) {
   return { label, stroke: colour("soft"), grid: { stroke: colour("line"), width: 1 }, ticks: { stroke: colour("line"), width: 1 }, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif", labelSize: 20, labelGap: 0, size: 30, ...more };
 }
 
-// Put a chart into a place, which says in words what is on it; ``make`` returns uPlot's options and data.
+// Put a chart into a place, with what is on it in words; ``make`` returns uPlot's options and data.
 function show(place, words, make) {
   const draw = () => {
     place.chart?.destroy();

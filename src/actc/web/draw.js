@@ -88,7 +88,7 @@ export async function fetchJson(path, body, method = "POST") {
   }
 }
 
-// What a server says of a request that it did not take.
+// Why a server did not take a request.
 export function sentenceOf({ status, content }, otherwise = "That did not work.") {
   if (status === 0) return "The server does not answer. Is it still running?";
   if (Array.isArray(content?.detail) && content.detail.length) return `${content.detail[0].loc.at(-1)}: ${content.detail[0].msg}.`;
@@ -102,7 +102,7 @@ export async function send(path, body, place, done = "", method = "POST") {
   return reply.status === 200 ? reply.content : null;
 }
 
-// A file that takes a while is made while the page says so; one that cannot be made leaves a sentence.
+// A file that takes a while is made while the page waits; one that cannot be made leaves a sentence.
 export async function download(event, place) {
   const link = pressed(event, "a");
   if (!link) return;
@@ -114,7 +114,7 @@ export async function download(event, place) {
     const here = URL.createObjectURL(await response.blob());
     element("a", { href: here, download: link.download }).click();
     setTimeout(() => URL.revokeObjectURL(here), 60_000);
-    put(place, `${link.download} is ready.`);
+    put(place, `${link.download} is here.`);
   } catch {
     put(place, "The server does not answer.");
   }
@@ -136,7 +136,7 @@ export function count(value, one, many) {
   return `${number(value)} ${value === 1 ? one : many}`;
 }
 
-// Copy a text by a button, which says that it did; returns false where a browser does not let us.
+// Copy a text by a button, which shows that it did; returns false where a browser does not let us.
 export async function copyText(text, button) {
   try {
     await navigator.clipboard.writeText(text);
@@ -149,7 +149,7 @@ export async function copyText(text, button) {
   return true;
 }
 
-// A bar that says how far something is; a share of null is not known.
+// A bar that shows how far something is; a share of null is not known.
 export function showShare(bar, share) {
   if (share === null) bar.removeAttribute("aria-valuenow");
   else bar.setAttribute("aria-valuenow", String(Math.round(100 * Math.min(1, share))));
@@ -178,7 +178,7 @@ export function showSort(by, falling) {
   }
 }
 
-// Do something now and again and again, while the page is looked at; ``pause`` says how long it rests.
+// Do something now and again and again, while the page is looked at, with a pause.
 export async function repeat(act, pause) {
   if (!document.hidden) await act();
   setTimeout(() => repeat(act, pause), pause());

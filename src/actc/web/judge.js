@@ -1,5 +1,5 @@
 // @ts-check
-// One triple, one key. What is pressed is shown as done at once, kept in the browser until the server has it on its
+// One triple, one key. What is pressed is shown as done at once, and stays in the browser until the server has it on its
 // disk, and sent under a key of its own, so that sending it twice stores it once.
 
 import { directionOf, drawAnswers, drawCard, drawReasons, drawSentence, isUnread, markAnswer, spoken, startReading, wordOf } from "./card.js";
@@ -29,7 +29,7 @@ let progress = null;
 let refused = [];      // sentences about answers that the server did not take
 let storage = null;
 let have = "";         // which picture is shown
-let only = "";         // the relation that this person wants to be asked about; all if empty
+let only = "";         // the relation that this person wants cards of; all if empty
 
 function keep() {
   if (storage) localStorage.setItem(storage, JSON.stringify(outbox));
@@ -56,7 +56,7 @@ function giveAnswer(answer) {
   show();
 }
 
-// What the graph says of the last answer, where it is not to be read before: people may still undo.
+// Reasons for the last answer, where it is not to be read before: people may still undo.
 function showBefore(card, answer) {
   const after = card?.when === "after";
   at("before").hidden = !after;
@@ -102,15 +102,15 @@ async function exchange() {
   if (busy) return;
   busy = true;
   const batch = outbox.slice(0, oneByOne ? 1 : 50);
-  const asked = only;
-  const { status, content } = await fetchJson("api/exchange", { judgements: batch, cards: wanted(), relation: only || null });
+  const relation = only;
+  const { status, content } = await fetchJson("api/exchange", { judgements: batch, cards: wanted(), relation: relation || null });
   busy = false;
   if (status === 200) {
     failures = 0;
     signedOut = false;
     outbox = outbox.slice(batch.length);
     oneByOne = oneByOne && outbox.length > 0;
-    if (asked === only) accept(content);
+    if (relation === only) accept(content);
   } else if (status === 401 || status === 404) {
     return signOut();
   } else if (status === 409 || status === 400 || status === 422) {
@@ -119,14 +119,14 @@ async function exchange() {
     failures += 1;
     keep();
     setTimeout(exchange, Math.min(5000, 300 * 2 ** failures));
-    if (queue.length === 0) showMessage("The server does not answer", "Your answers are kept here and sent as soon as it is back.");
+    if (queue.length === 0) showMessage("The server does not answer", "Your answers wait here and are sent as soon as it is back.");
     return;
   }
   keep();
   if (outbox.length > 0 || queue.length < LEAST_AHEAD / 2) later();
 }
 
-// The link is void: nothing more is asked here, and what is not saved yet waits for a new link of the same person.
+// The link is void: there are no more cards here, and what is not saved yet waits for a new link of the same person.
 function signOut() {
   signedOut = takeOrder = true;
   queue = [];
@@ -135,7 +135,7 @@ function signOut() {
   showMessage("This link is not valid any more", `Ask the owner of the session for a new link, and open it in this browser.${waiting}`);
 }
 
-// Several at once are sent again one by one, to find out which it was; that one is given up, and the page says so. Other
+// Several at once are sent again one by one, to find out which it was; that one is given up, and the page shows why. Other
 // cards may be as old as that one was: all are fetched anew.
 function refuse(batch, content) {
   if (batch.length > 1) {
@@ -216,7 +216,7 @@ function spent() {
 const ENDS = {
   more: ["One moment", "The next triples are being chosen."],
   paused: ["Paused", "The owner of the session lets everybody wait. This page goes on by itself; what you answered is saved."],
-  certified: ["The audit has its answer", "What was judged is enough to certify what was asked. You can still undo your last answers. Thank you!"],
+  certified: ["The audit has its answer", "What was judged is enough to certify the share. You can still undo your last answers. Thank you!"],
   spent: ["That is all. Thank you!", "All cards are judged. You can still undo your last answers."],
   relation: ["Nothing of this relation is planned now", "Choose another one beside, or all relations; more may come while others judge."],
   others: ["Others have the rest", "What is left is on other people's tables. If they leave it, it comes to you: keep this page open, or come back later."],
@@ -437,7 +437,7 @@ async function begin() {
   offerRelations();
 }
 
-// What the owner wants annotators to know: shown before the first card, once, and whenever help is asked for.
+// What the owner wants annotators to know: shown before the first card, once, and with the help.
 async function showGuidelines() {
   const { status, content } = await fetchJson("api/guidelines");
   if (status !== 200 || !content.text) return;

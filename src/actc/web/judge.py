@@ -27,7 +27,7 @@ CACHED_CARDS = 2048
 REFUSED: dict[int | str, dict[str, Any]] = {
     400: {"description": "A value that the session cannot take"},
     401: {"description": "No valid token"},
-    409: {"description": "Not asked, nothing to undo, or otherwise refused by the session"},
+    409: {"description": "No card of theirs, nothing to undo, or otherwise refused by the session"},
     429: {"description": "Too many requests"},
 }
 

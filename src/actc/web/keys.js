@@ -1,5 +1,5 @@
 // @ts-check
-// Which key means what: as the page has it, or as the person wants it; kept in this browser.
+// Which key means what: as the page has it, or as the person wants it; stored in this browser.
 
 import { all, at, fieldOf } from "./draw.js";
 
@@ -40,8 +40,8 @@ function show() {
 
 export function startKeys() {
   try {
-    const kept = JSON.parse(localStorage.getItem(STORAGE) ?? "{}");
-    for (const action of Object.keys(FIRST)) if (/^\S$/u.test(kept[action])) chosen[action] = kept[action];
+    const stored = JSON.parse(localStorage.getItem(STORAGE) ?? "{}");
+    for (const action of Object.keys(FIRST)) if (/^\S$/u.test(stored[action])) chosen[action] = stored[action];
     if (new Set(Object.values(chosen)).size < Object.keys(FIRST).length) chosen = { ...FIRST };
   } catch {
     chosen = { ...FIRST };

@@ -5,7 +5,7 @@ import { all, at, bdi, copyText, download, drawRow, element, fetchJson, makeButt
 import { showPicture, showProgress } from "./picture.js";
 import { showReview, startReview } from "./review.js";
 
-let asked = 0;
+let latest = 0; // the last request: what an earlier one brings is old
 let paused = false;
 let outside = null; // the address by which other machines reach this server; null where they cannot
 let relations = [];
@@ -13,11 +13,11 @@ let sorted = { by: "labels", falling: true };
 
 const rounded = (value, digits = 2) => (value === null || value === undefined ? "–" : value.toFixed(digits));
 
-// Nothing can be pressed before the page knows what holds; and what was asked first never replaces what was asked later.
+// Nothing can be pressed before the page knows what holds.
 async function refresh() {
-  const mine = (asked += 1);
+  const mine = (latest += 1);
   const { status, content } = await fetchJson("api/owner");
-  if (mine !== asked) return;
+  if (mine !== latest) return;
   if (status === 200) {
     draw(content);
     at("main").inert = false;
@@ -77,7 +77,7 @@ function actOn(one, words, meaning, makeVoid) {
   }, `${meaning} ${one.name}`);
 }
 
-// How far people agree: 1 is always, 0 as often as by chance.
+// How far people agree: 1 is always, 0 no more often than at random.
 function drawAgreement({ shared, krippendorff, pairs }, overlap) {
   put("shared", number(shared));
   put("alpha", rounded(krippendorff));
@@ -94,7 +94,7 @@ at("add").addEventListener("submit", async () => {
   refresh();
 });
 
-// Change what holds for everybody; the page says what does not work.
+// Change what holds for everybody.
 async function change(values) {
   await send("api/owner/change", values, "change-state");
   refresh();

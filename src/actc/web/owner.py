@@ -77,10 +77,10 @@ def recent_people(pages: Pages) -> dict[str, bytes]:
             line | {"link": None if one.link < 0 else pages.links.path(one)}
             for line, one in zip(people(session, everybody), everybody, strict=True)
         ]
-        found = {"people": lines, "agreement": agreement(session), "review": count_reviews(session)}
+        content = {"people": lines, "agreement": agreement(session), "review": count_reviews(session)}
         took = time.monotonic() - now
         until = time.monotonic() + (PAUSES * took if took > LONG else -1.0)
-        pages.people = (state, until, {name: to_bytes(part) for name, part in found.items()})
+        pages.people = (state, until, {name: to_bytes(part) for name, part in content.items()})
     return pages.people[2]
 
 

@@ -13,7 +13,7 @@ export function showProgress({ labels, unsure, goal }) {
 
 // Of a session: of its decisions; of an audit: of the accepted triples.
 export function showPicture({ words, audit, advice, curve, relations }, budget, most) {
-  if (audit) put("buys", "What the audit says");
+  if (audit) put("buys", "What the audit shows");
   put("by-relation", words.by_relation);
   put("advice", advice);
   showLearning("curve", curve, budget, words);

@@ -148,7 +148,7 @@ def links_of(session: Session, host: str, port: int, public_url: str | None = No
 
 
 def link_to_open(links: Sequence[tuple[str, str]]) -> str:
-    """Return the link for the browser of whoever starts the server: their own if they judge alone, else the owner's."""
+    """Return the link that is opened when the server starts: a person's own if they judge alone, else the owner's."""
     from actc.web.access import ALONE
 
     alone = [name for name, _ in links] == [OWNER, ALONE]

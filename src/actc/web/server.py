@@ -59,12 +59,12 @@ async def get_file(name: Annotated[str, Path(max_length=40)]) -> Response:
 @cache
 def read_files() -> dict[str, bytes]:
     """Return the scripts, styles and icons that pages ask for, by their paths."""
-    found = {name: read_template(name).encode() for name in STYLES}
+    contents = {name: read_template(name).encode() for name in STYLES}
     for folder in ("", "studio/", "vendor/"):
         for part in files("actc.web").joinpath(folder).iterdir():
             if part.name.endswith(tuple(FILES)):
-                found[folder + part.name] = part.read_bytes()
-    return found
+                contents[folder + part.name] = part.read_bytes()
+    return contents
 
 
 @everybody.get("/j/{token}")

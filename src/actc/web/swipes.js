@@ -33,9 +33,9 @@ export function startSwipes(card, answer) {
   }, { passive: false });
   card.addEventListener("touchend", (event) => {
     const [finger] = event.changedTouches;
-    const found = drag?.ours ? answerBy(finger.clientX - drag.x, finger.clientY - drag.y) : "";
+    const meaning = drag?.ours ? answerBy(finger.clientX - drag.x, finger.clientY - drag.y) : "";
     letGo();
-    if (found) answer(found);
+    if (meaning) answer(meaning);
   });
   card.addEventListener("touchcancel", letGo);
 }

@@ -116,7 +116,7 @@ def test_the_owner_decides_by_keys_and_changes_the_session(copy_session, start_s
 
     with owner.expect_response("**/download/labels.tsv") as refused:  # people differ on all three: there is no label
         owner.click("#files a[download='labels.tsv']")
-    assert refused.value.status == 400
+    assert refused.value.status == 409
     with owner.expect_download() as found:
         owner.click("#files a[download='thresholds.json']")
     found.value.save_as(tmp_path / "thresholds.json")

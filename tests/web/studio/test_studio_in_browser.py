@@ -183,7 +183,7 @@ def test_a_dropped_graph_is_completed_judged_guaranteed_and_taken_as_turtle(
     page.click("#tab-decide")
     page.wait_for_selector("#multiples canvas")
     assert page.inner_text("#level-now") == "90%"  # what was decided with
-    assert page.inner_text("#standing").startswith("32 of 32")
+    assert page.inner_text("#summary").startswith("32 of 32")
 
 
 @pytest.fixture
@@ -366,8 +366,8 @@ def test_a_second_graph_and_columns_without_known_names_are_asked_about(judged_s
     (tmp_path / "c.csv").write_text("no,who,does,whom\n1,Ada,knows,Bob\n")
     page.goto(f"{studio.place}/project/empty")
     drop(page, tmp_path / "a.tsv", tmp_path / "b.tsv")
-    page.click("#asked button >> nth=0")
-    page.wait_for_selector("#asked li", state="hidden")
+    page.click("#choices button >> nth=0")
+    page.wait_for_selector("#choices li", state="hidden")
     wait_for(lambda: Project.read(studio.folder / "empty").roles == {"a.tsv": "unused", "b.tsv": "graph"})
     page.fill("#sentences input", "{tail} is the uncle of {head}")
     page.keyboard.press("Tab")
@@ -386,7 +386,7 @@ def test_back_leads_to_the_tab_before_and_an_audit_takes_a_percentage_or_a_share
     page.goto(f"{studio.place}/project/families#data")
     page.fill("[data-option=budget]", "9")
     page.keyboard.press("Tab")
-    page.locator("#standing", has_text="10 cards judged").wait_for()  # and not 10 of 9
+    page.locator("#summary", has_text="10 cards judged").wait_for()  # and not 10 of 9
     for name in ("take", "people"):
         page.click(f"#tab-{name}")
     assert numbers_in(page.inner_text("#judged")) == [10]

@@ -112,20 +112,20 @@ def _start(project: Project) -> list[Words]:
 
 
 def _scores(project: Project) -> Words:
-    found = _files(project, "scores", "")
-    if not found:
+    words = _files(project, "scores", "")
+    if not words:
         raise OptionError("Scored candidates are missing: a table with head, relation, tail and score.")
-    return found
+    return words
 
 
 def _graph(project: Project) -> Words:
     if project.options.store:
         named = ["--graph", project.options.graph_iri] if project.options.graph_iri else []
         return [project.options.store, *named]
-    found = _files(project, "graph", "")
-    if not found:
+    words = _files(project, "graph", "")
+    if not words:
         raise OptionError("The graph is missing: drop a file with it, or give the address of a store.")
-    return found
+    return words
 
 
 def _files(project: Project, role: str, option: str) -> Words:

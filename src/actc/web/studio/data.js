@@ -9,13 +9,13 @@ import { bytes, recall, sendFiles, takeDrops } from "./upload.js";
 const ROLES = { graph: "a graph", scores: "scored candidates", candidates: "candidates", names: "names", unused: "not used" };
 const PARTS = { head: "Head", relation: "Relation", tail: "Tail", score: "Score, if any", text: "Text, if any" };
 let looked = null; // the files that the preview is of
-let asked = [];    // files whose role another one has
+let choices = [];    // files whose role another one has
 
 export function showData({ files, options, state, session }) {
   at("data").dataset.state = state;
   at("files").hidden = files.length === 0;
   redraw("file-rows", files, () => files.map(drawFile));
-  redraw("asked", [asked, files], () => asked.filter((one) => files.some((file) => file.name === one.name)).map(drawAsked));
+  redraw("choices", [choices, files], () => choices.filter((one) => files.some((file) => file.name === one.name)).map(drawChoice));
   showOptions(options, session);
   const now = JSON.stringify([files, options.language, options.store]);
   if (now !== looked) preview(now);
@@ -32,18 +32,18 @@ function drawFile(file) {
   return drawRow([bdi(file.name)], roles, bytes(file.bytes), remove);
 }
 
-// One file is the graph: of a second one it is asked what it is for.
-function drawAsked(one) {
+// One file is the graph: of a second one people choose what it is for.
+function drawChoice(one) {
   const done = (role) => () => {
-    asked = asked.filter((other) => other !== one);
+    choices = choices.filter((other) => other !== one);
     setRole(one.name, role);
   };
-  const choices = [makeButton(`Use it in the place of ${one.other}`, done(one.guess)), makeButton("Do not use it", done("unused"))];
-  if (one.guess === "graph") choices.splice(1, 0, makeButton("It has candidates: facts that may be missing", done("candidates")));
-  return element("li", { class: "asked" }, element("p", {}, bdi(one.name), ` looks like ${ROLES[one.guess]}, and `, bdi(one.other), " is that already. What is it for?"), element("p", { class: "acts" }, ...choices));
+  const buttons = [makeButton(`Use it in the place of ${one.other}`, done(one.guess)), makeButton("Do not use it", done("unused"))];
+  if (one.guess === "graph") buttons.splice(1, 0, makeButton("It has candidates: facts that may be missing", done("candidates")));
+  return element("li", { class: "choice" }, element("p", {}, bdi(one.name), ` looks like ${ROLES[one.guess]}, and `, bdi(one.other), " is that already. What is it for?"), element("p", { class: "acts" }, ...buttons));
 }
 
-// Looking at a large file takes a while, and the page says so.
+// Looking at a large file takes a while, and the page shows it.
 async function preview(now) {
   looked = now;
   if (project.files.length === 0) return drawPreview({}, project.options.store);
@@ -53,20 +53,20 @@ async function preview(now) {
   drawPreview(reply.status === 200 ? reply.content : { problem: sentenceOf(reply) }, project.options.store);
 }
 
-function drawPreview(found, store) {
-  at("problem").hidden = !found.problem;
-  put("problem", found.problem ?? "");
-  const parts = ["graph", "scores", "candidates"].filter((role) => found[role]).flatMap((role) => drawFound(role, found[role]));
-  if (found.names) parts.push(element("p", {}, `Names: ${number(found.names.named)} of ${number(found.names.of)} ids have one.`));
-  if (store) parts.unshift(element("p", {}, element("strong", {}, "The graph comes from the store: "), `Go reads it.${found.graph ? " The graph in the files is not used." : ""}`));
+function drawPreview(content, store) {
+  at("problem").hidden = !content.problem;
+  put("problem", content.problem ?? "");
+  const parts = ["graph", "scores", "candidates"].filter((role) => content[role]).flatMap((role) => drawContent(role, content[role]));
+  if (content.names) parts.push(element("p", {}, `Names: ${number(content.names.named)} of ${number(content.names.of)} ids have one.`));
+  if (store) parts.unshift(element("p", {}, element("strong", {}, "The graph comes from the store: "), `Go reads it.${content.graph ? " The graph in the files is not used." : ""}`));
   if (parts.length === 0) parts.push(element("p", { class: "empty" }, "Nothing yet: drop a file."));
-  at("recognised").replaceChildren(...parts, ...(found.columns ?? []).map(drawPicker));
-  at("card").hidden = !found.card;
-  at("no-card").hidden = Boolean(found.card);
-  if (found.card) drawCard(found.card);
+  at("recognised").replaceChildren(...parts, ...(content.columns ?? []).map(drawPicker));
+  at("card").hidden = !content.card;
+  at("no-card").hidden = Boolean(content.card);
+  if (content.card) drawCard(content.card);
   at("why-line").hidden = true; // nobody chose this card
-  at("sentences-sheet").hidden = !found.sentences?.length;
-  redraw("sentences", found.sentences ?? [], () => (found.sentences ?? []).map(drawSentenceRow));
+  at("sentences-sheet").hidden = !content.sentences?.length;
+  redraw("sentences", content.sentences ?? [], () => (content.sentences ?? []).map(drawSentenceRow));
 }
 
 const name = (text) => bdi(text, { dir: directionOf([{ text }]) });
@@ -77,12 +77,12 @@ function drawTable(label, heads, rows) {
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body)));
 }
 
-function drawFound(role, found) {
-  const range = found.scores ? `, scores from ${found.scores[0].toPrecision(3)} to ${found.scores[1].toPrecision(3)}` : "";
+function drawContent(role, content) {
+  const range = content.scores ? `, scores from ${content.scores[0].toPrecision(3)} to ${content.scores[1].toPrecision(3)}` : "";
   return [
-    element("p", {}, element("strong", {}, `${found.format}: `), `${role === "graph" ? count(found.triples, "fact", "facts") : count(found.triples, "candidate", "candidates")}, ${count(found.entities, "thing", "things")}, ${count(found.relations, "relation", "relations")}${range}.`),
-    ...found.notes.map((text) => element("p", { class: "fine" }, name(text))),
-    drawTable(`First rows of the ${ROLES[role].replace("a ", "")}`, ["Head", "Relation", "Tail"], found.rows),
+    element("p", {}, element("strong", {}, `${content.format}: `), `${role === "graph" ? count(content.triples, "fact", "facts") : count(content.triples, "candidate", "candidates")}, ${count(content.entities, "thing", "things")}, ${count(content.relations, "relation", "relations")}${range}.`),
+    ...content.notes.map((text) => element("p", { class: "fine" }, name(text))),
+    drawTable(`First rows of the ${ROLES[role].replace("a ", "")}`, ["Head", "Relation", "Tail"], content.rows),
   ];
 }
 
@@ -154,12 +154,12 @@ function readField(field) {
 export function startData() {
   takeDrops(at("drop"), at("pick"), async (files) => {
     const sent = await sendFiles(home, files, at("uploads"));
-    asked.push(...sent.asked);
+    choices.push(...sent.choices);
     put("file-state", sent.refused.join(" "));
     refresh();
   });
   const before = recall(at("main").dataset.name);
-  asked = before.asked;
+  choices = before.choices;
   put("file-state", before.refused.join("\n"));
   at("goals").addEventListener("change", (event) => change({ goal: fieldOf(event).value }, "option-state"));
   for (const field of all("[data-option]")) {

@@ -1,12 +1,12 @@
 // @ts-check
 // What is decided: what a guarantee costs, every fact with its reasons, the owner's answers to single ones, pictures.
-// Slider, table, relations and pictures are views of one state; nothing moves unless whoever looks at it asks for that.
+// Slider, table, relations and pictures are views of one state; nothing moves unless a person wants it.
 
 import { directionOf, drawAnswers, markAnswer, UNREAD, wordOf } from "../card.js";
 import { drawBins } from "../charts.js";
 import { all, at, bdi, count, drawRow, element, fetchJson, interval, makeButton, newKey, number, onPress, percent, press, pressed, put, redraw, send, sentenceOf, showSort, showWords } from "../draw.js";
 import { showLearning } from "../picture.js";
-import { change, home, keep, kept, openTab, project, startRun } from "./state.js";
+import { change, home, openTab, project, readAddress, startRun, writeAddress } from "./state.js";
 
 const ROWS = 50;
 const MOST_CHARTS = 60;
@@ -14,7 +14,7 @@ const START = { of: "candidates", level: "", part: "accepted", sort: "probabilit
 const HANDS = { person: "people", method: "the method", judges: "machine judges", oracle: "an oracle", constraint: "a constraint" };
 const KEYS = { t: "true", f: "false", s: "unsure", u: "undo" };
 const isBoth = () => project.options.goal === "both"; // then it is chosen which facts are shown: missing ones, or wrong ones
-// Where wrong facts are sought, what is found is taken out, and who answers "false" agrees: the server has the words.
+// Wrong facts are taken out, and an answer "false" agrees with that: the server has the words.
 const words = () => overview?.words ?? project.words;
 const isCheck = () => words().true === "wrong";
 const keyOf = (row) => JSON.stringify([row.head, row.relation, row.tail]);
@@ -22,7 +22,7 @@ let view = { ...START };
 let begun = false;
 let table = null;    // the page that is shown
 let overview = null; // what each guarantee accepts, and the relations under the one that is chosen
-let asked = 0;
+let latest = 0;       // the last request
 let focused = null;  // the fact that has the keys
 let drawnAt = 0;
 const given = new Map(); // answers of this page, by fact
@@ -38,7 +38,7 @@ export function showDecide() {
   showWords(words());
   if (!begun) {
     begun = true;
-    view = { ...START, ...Object.fromEntries([...kept()].filter(([key]) => key in START)) };
+    view = { ...START, ...Object.fromEntries([...readAddress()].filter(([key]) => key in START)) };
     showFilters();
   }
   if (project.decided && !table) read(true);
@@ -46,7 +46,7 @@ export function showDecide() {
   showNeeds();
 }
 
-// Nobody's list is replaced while they work in it: they are told, and ask for the new one.
+// Nobody's list is replaced while they work in it: a button shows the new one.
 function showChanges() {
   const newer = Boolean(table) && view.of === "candidates" && table.version !== project.decided;
   at("refresh").hidden = !newer;
@@ -78,10 +78,10 @@ function route(name, values) {
 }
 
 async function read(whole) {
-  const mine = (asked += 1);
+  const mine = (latest += 1);
   const { of: _of, level: _level, ...wanted } = view;
   const replies = await Promise.all([fetchJson(route("decisions", { ...wanted, rows: String(ROWS) })), ...(whole ? [fetchJson(route("overview", {}))] : [])]);
-  if (mine !== asked) return;
+  if (mine !== latest) return;
   at("facts").removeAttribute("aria-busy");
   const refused = replies.find((reply) => reply.status !== 200);
   put("table-state", refused ? sentenceOf(refused) : "");
@@ -105,7 +105,7 @@ function drawTable() {
 }
 
 function drawFact(row) {
-  const answers = drawAnswers(standingOf(row), (word) => answer(row, word), { tabindex: "-1" });
+  const answers = drawAnswers(answerOf(row), (word) => answer(row, word), { tabindex: "-1" });
   return element("tr", { "data-fact": keyOf(row) },
     element("th", { scope: "row", dir: directionOf([{ text: row.sentence }]) }, element("span", { class: "what" }, row.sentence), ...(row.why ? [element("span", { class: "fine because", dir: "ltr" }, bdi(row.why))] : [])),
     element("td", { class: "text" }, bdi(row.names[1])),
@@ -115,7 +115,7 @@ function drawFact(row) {
     element("td", {}, answers));
 }
 
-const standingOf = (row) => given.get(keyOf(row)) ?? row.answer;
+const answerOf = (row) => given.get(keyOf(row)) ?? row.answer;
 const lineOf = (key) => all("tr", at("rows")).find((line) => line.dataset.fact === key);
 
 // One row has the keys; Tab leads into it and to its buttons, arrows to others.
@@ -131,13 +131,13 @@ function stand(key, focus) {
 
 function mark(row) {
   const group = lineOf(keyOf(row))?.querySelector(".decide"); // the row may be on another page by now
-  if (group) markAnswer(group, standingOf(row));
+  if (group) markAnswer(group, answerOf(row));
 }
 
 // Nobody reads a list in a quarter of a second: what is pressed so soon after it changed was not meant for it.
 async function answer(row, word) {
   if (!row || performance.now() - drawnAt < UNREAD) return;
-  const last = { row, key: newKey(), before: standingOf(row) };
+  const last = { row, key: newKey(), before: answerOf(row) };
   given.set(keyOf(row), word);
   mark(row);
   past.push(last);
@@ -206,12 +206,12 @@ function showLevel() {
   at("level").setAttribute("aria-valuetext", `${level}: ${number(accepted)} facts`);
 }
 
-// The state: shown, kept in the address, and asked for.
+// The state: shown, in the address, and requested.
 function look(values, whole = false) {
   put("word-state", "");
   view = { ...view, page: "0", search: at("search").value.trim(), ...values };
   at("facts").setAttribute("aria-busy", "true"); // the rows are of what was chosen before
-  keep(Object.fromEntries(Object.entries(view).filter(([name, value]) => value !== START[name])));
+  writeAddress(Object.fromEntries(Object.entries(view).filter(([name, value]) => value !== START[name])));
   showFilters();
   read(whole);
 }

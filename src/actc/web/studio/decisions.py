@@ -123,14 +123,14 @@ class DecisionTable:
         plain_decision = "coalesce(removed, accepted)"
         decided = {None: plain_decision, 0.0: f"coalesce(without_guarantee, {plain_decision})"}
         under = decided.get(level, f"coalesce(guaranteed >= {level}, false)")
-        kept = 'head, relation, tail, score, probability, "by", reasons, guaranteed'
-        return f"(SELECT {kept}, file_row_number AS place, {under} AS accepted FROM (SELECT *{absent} FROM {file}))"
+        shown = 'head, relation, tail, score, probability, "by", reasons, guaranteed'
+        return f"(SELECT {shown}, file_row_number AS place, {under} AS accepted FROM (SELECT *{absent} FROM {file}))"
 
     @property
     def target(self) -> float | None:
         """The target precision of the run, if there is one."""
-        found = _query(f"SELECT value FROM parquet_kv_metadata({quote(str(self.path))}) WHERE key = 'precision'")
-        return float(found[0][0]) if found else None
+        values = _query(f"SELECT value FROM parquet_kv_metadata({quote(str(self.path))}) WHERE key = 'precision'")
+        return float(values[0][0]) if values else None
 
     def page(self, look: TableQuery) -> dict[str, Any]:
         """Return a page of rows, and how many there are in all that fit."""
@@ -219,7 +219,7 @@ class DecisionTable:
 
 
 def decisions_file(project: Project, facts: bool = False) -> Path:
-    """Return where the last run wrote its decisions: on candidates, or on doubtful facts where both are sought."""
+    """Return where the last run wrote its decisions: on candidates, or on doubtful facts of a project for both."""
     if project.options.goal == "decide":
         return project.folder / "session" / DECISIONS
     return (project.result / CHECK if facts and project.options.goal == "both" else project.result) / DECISIONS
@@ -245,7 +245,7 @@ def own_answers_of(session: Session) -> dict[tuple[str, str, str], str]:
 def store_owner_answer(project: Project, session: Session, triple: tuple[str, str, str], answer: str, key: str) -> None:
     """Store the owner's answer to a fact, in the session where it is in its pool; "undo" takes it back.
 
-    The answer to a candidate that nobody can be asked about goes among all answers of the folder (``answers.tsv``),
+    The answer to a candidate outside the session goes among all answers of the folder (``answers.tsv``),
     which every run into it reads.
 
     Parameters
@@ -258,11 +258,11 @@ def store_owner_answer(project: Project, session: Session, triple: tuple[str, st
         The sender's own name for it: sent twice, it is stored once. Of "undo" that of the answer.
     """
     pool = f"read_parquet({quote(str(session.folder / 'pool.parquet'))}, file_row_number = true)"
-    found = _query(f"SELECT file_row_number, score FROM {pool} WHERE head = ? AND relation = ? AND tail = ?", triple)
-    if found and answer == "undo":
+    rows = _query(f"SELECT file_row_number, score FROM {pool} WHERE head = ? AND relation = ? AND tail = ?", triple)
+    if rows and answer == "undo":
         session.settle(Judgement("undo", None, f"{key}-undo", undoes=key))
-    elif found:
-        row, score = found[0]
+    elif rows:
+        row, score = rows[0]
         session.settle(Judgement(answer, row, key), Task(row, *triple, float(score or 0.0), OWN_ANSWER))
     elif project.options.goal == "decide":
         raise SessionError(f"{' '.join(triple)} is not in the session.")
@@ -298,10 +298,10 @@ OpenDecided = Annotated[DecisionTable, Depends(decided_of)]
 @deciding.get("/decisions")
 def get_page(decided: OpenDecided, session: OpenSession, look: Annotated[TableQuery, Query()]) -> dict[str, Any]:
     """Return a page of the table, how many rows fit, and the owner's answers to those that are shown."""
-    found, answers = decided.page(look), own_answers_of(session)
-    for row in found["rows"]:
+    page, answers = decided.page(look), own_answers_of(session)
+    for row in page["rows"]:
         row["answer"] = answers.get(tuple(row[name] for name in Session.TRIPLE))
-    return found
+    return page
 
 
 @deciding.get("/overview")

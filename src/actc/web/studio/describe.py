@@ -44,7 +44,7 @@ NEXT = {
     "unread": ("data", "data", "", "A file cannot be read: see What was recognised. Replace it, or say what it is."),
     "cancelled": ("again", "run", "See the run", "The last run was cancelled. Let it go on, or press Go anew."),
     "spent": ("decide", "decide", "Decide", "All cards are judged. Decide, or judge more."),
-    "finished": ("decide", "decide", "Decide", "Nobody is asked any more. Decide."),
+    "finished": ("decide", "decide", "Decide", "Nobody judges any more. Decide."),
     "guarantee": ("judge", "people", "Judge now", "Judge the cards that the guarantee needs, then decide again."),
     "decided": ("take", "take", "Download the results", "Look at what was decided, and download it."),
     "behind": ("decide", "decide", "Decide again", "There are new answers since the last decision. Decide again."),
@@ -54,7 +54,7 @@ NEXT = {
 GO = "Go looks for candidates and prepares the cards that people judge."
 DECIDE = "Decide counts all answers and writes the files."
 GO_AGAIN = (
-    " If you changed the graph or a choice, it looks for candidates again; all answers are kept, and people are asked "
+    " If you changed the graph or a choice, it looks for candidates again; all answers stay, and people judge "
     "only what is new."
 )
 IN_WORDS = {
@@ -178,7 +178,9 @@ def _target(project: Project) -> dict[str, Any]:
 
 def _why_failed(run: dict[str, Any]) -> str:
     """Return the last message of the command, in words of the studio."""
-    message = next((line for line in reversed(run["log"]) if line.startswith("actc: ")), "actc: The log says why.")
+    message = next(
+        (line for line in reversed(run["log"]) if line.startswith("actc: ")), "actc: See the log."
+    )
     for option, words in IN_WORDS.items():
         message = message.replace(option, words)
     return message.removeprefix("actc: ")
@@ -213,7 +215,7 @@ def _describe_result(project: Project, session: Any, line: dict[str, Any], repor
     if not report:
         notes = read_object(project.result / BEGUN).get("done", {}).get("scores", {}).get("notes", [])
         things = "candidates for missing facts" if project.options.goal in ("complete", "both") else words["things"]
-        return [f"{count:,} {things} were found.", *notes]
+        return [f"{count:,} {things} were proposed.", *notes]
     lines = [f"{report['accepted']:,} of {count:,} {words['things']} were {words['accepted']}."]
     if report["removed"] is not None:
         lines.append(f"{report['removed']:,} wrong facts were taken out.")

@@ -82,7 +82,7 @@ class Download:
 
 def list_downloads(project: Project) -> list[Download]:
     """Return all files that a project offers."""
-    found = []
+    files = []
     order = {ending: place for place, ending in enumerate(FIRST)}
     formats = sorted(FORMATS.items(), key=lambda item: order.get(item[1].suffixes[0], len(FIRST)))
     for stem, group in LISTS.items():
@@ -90,10 +90,10 @@ def list_downloads(project: Project) -> list[Download]:
         for name, one in formats if source else ():
             if name != "quickstatements" or _is_wikidata(source):
                 file = f"{stem}{one.suffixes[0]}"
-                found.append(Download(file, one.summary, group, project.folder / FOLDER / file, source))
-    files = [(project.result / name, what) for name, what in AS_THEY_ARE.items()]
-    found += [Download(file.name, what, path=file) for file, what in files if _is_plain(file)]
-    return found + [Download(name, what) for name, what in OF_SESSION.items() if project.session is not None]
+                files.append(Download(file, one.summary, group, project.folder / FOLDER / file, source))
+    there = [(project.result / name, what) for name, what in AS_THEY_ARE.items()]
+    files += [Download(file.name, what, path=file) for file, what in there if _is_plain(file)]
+    return files + [Download(name, what) for name, what in OF_SESSION.items() if project.session is not None]
 
 
 def _find_list(result: Path, stem: str) -> Path | None:

@@ -28,7 +28,7 @@ async function remove({ name, title, answers }) {
   if (await send(`api/projects/${encodeURIComponent(name)}`, {}, "deleted", "The project is deleted.", "DELETE")) refresh();
 }
 
-// Make a project, put files into it, and go there; that page says what was not taken.
+// Make a project, put files into it, and go there; that page shows what was not taken.
 async function make(title, files = [], sample = false) {
   const made = await send("api/projects", { title, sample }, "made");
   if (!made) return;

@@ -17,7 +17,7 @@ export function showPeople(project) {
   at("owner-page").href = session.owner;
   at("more").hidden = session.paused || session.answers < session.budget;
   put("finish", session.paused ? "Go on asking" : "Finish: ask nobody any more");
-  put("finish-state", session.paused ? "Nobody is asked any more. Decide, or go on asking." : "");
+  put("finish-state", session.paused ? "Nobody judges any more. Decide, or go on." : "");
   showAudit(project);
   if (read !== session.answers) readPeople(session);
 }

@@ -17,7 +17,7 @@ function draw() {
   document.title = `${project.title} · actc`;
   put("chip", words.state);
   at("chip").dataset.state = project.state;
-  put("standing", project.summary.join(" · "));
+  put("summary", project.summary.join(" · "));
   put("next-sentence", next.sentence);
   at("next-sentence").dataset.what = next.what;
   // One filled button a page: the one here, or on its tab the one that does it.

@@ -8,7 +8,7 @@
     session/       where scores are decided: the session itself
     runs/1/        a command that was run: run.json, progress.jsonl, log.txt, ended.json
 
-Everything is on the disk, written complete or not at all; whoever opens the folder later sees the same.
+Everything is on the disk, written complete or not at all; so that the folder can be read at any time.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class Project:
 
     def names_of(self, role: str) -> list[str]:
         """Return the files of a role, in the order in which they came."""
-        return [name for name, found in self.roles.items() if found == role and not (self.files / name).is_symlink()]
+        return [name for name, has in self.roles.items() if has == role and not (self.files / name).is_symlink()]
 
     def with_file(self, name: str, role: str) -> Project:
         """Note what a file is; of a graph, scores and candidates there is one each, the latest: others are not used."""
@@ -231,14 +231,14 @@ def delete_project(project: Project) -> None:
 
 def list_projects(studio: Path) -> list[Project]:
     """Return the projects of a studio's folder, the one changed last first; damaged ones and links are left out."""
-    found = []
+    projects = []
     for folder in studio.iterdir():
         if NAME.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink():
             try:
-                found.append(Project.read(folder))
+                projects.append(Project.read(folder))
             except FileError:
                 continue
-    return sorted(found, key=lambda one: -(one.folder / FILE).stat().st_mtime)
+    return sorted(projects, key=lambda one: -(one.folder / FILE).stat().st_mtime)
 
 
 def find_project(studio: Path, name: str) -> Project:

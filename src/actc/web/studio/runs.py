@@ -1,8 +1,8 @@
 """Commands that run in processes of their own, and go on when the studio's server ends.
 
 A run is a folder. Its supervisor (``python -m actc.web.studio.runs RUN``) holds a lock in it for as long as it lives,
-runs the command lines one after the other, and writes how they ended. So whoever looks, now or after a restart, can
-tell a run that lives from one that was killed, which can be started again: commands go on from what is on the disk.
+runs the command lines one after the other, and writes how they ended. So a run that lives differs
+from one that was killed, after a restart too, which can be started again: commands go on from what is on the disk.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ STATES = {
 }
 LINES, MOST_LOG = 40, 64 * 1024
 LOOKS = 0.3  # seconds between two looks for runs that wait
-TRIES = 20  # of a supervisor to get its lock: whoever looks at a run has it for a moment
+TRIES = 20  # of a supervisor to get its lock: a look at a run has it for a moment
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ class StudioRun:
 def list_runs(project: Path) -> list[StudioRun]:
     """Return the runs of a project, oldest first."""
     folder = project / "runs"
-    found = [StudioRun(one) for one in folder.iterdir() if one.name.isdigit()] if folder.is_dir() else []
-    return sorted((one for one in found if (one.folder / "run.json").is_file()), key=lambda one: one.id)
+    runs = [StudioRun(one) for one in folder.iterdir() if one.name.isdigit()] if folder.is_dir() else []
+    return sorted((one for one in runs if (one.folder / "run.json").is_file()), key=lambda one: one.id)
 
 
 def add_run(
@@ -194,7 +194,7 @@ def supervise(folder: Path) -> None:
         started = time.time()
         (folder / "pid").write_text(str(os.getpid()))
         state = "done"
-        # What ends a run ends its whole group; the supervisor says so before it goes.
+        # What ends a run ends its whole group; the supervisor writes that before it goes.
         signal.signal(signal.SIGTERM, lambda *_: _end(folder, "cancelled", started))
         with (folder / "log.txt").open("ab") as log:
             for words in run.request["commands"]:
@@ -263,7 +263,7 @@ def _tail(path: Path) -> list[str]:
 def time_left(stages: Sequence[dict[str, Any]]) -> float | None:
     """Return how many seconds the stage that runs will take, by how it went so far; None where nobody knows.
 
-    What is all counted may still be worked on, and no stage says what comes after it.
+    What is all counted may still be worked on, and nobody knows what comes after it.
     """
     if not stages or not stages[-1]["total"] or not 0 < stages[-1]["done"] < stages[-1]["total"]:
         return None

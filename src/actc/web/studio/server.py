@@ -131,12 +131,12 @@ async def put_file(
                 await to_thread.run_sync(_write, out, part)
             out.flush()
             os.fsync(out.fileno())
-        found = await to_thread.run_sync(_take, project.folder, beside, name, role, file)
+        taken = await to_thread.run_sync(_take, project.folder, beside, name, role, file)
     except OSError as error:
         raise HTTPException(507, f"{name} cannot be stored: {(error.strerror or str(error)).lower()}.") from None
     finally:
         beside.unlink(missing_ok=True)
-    return found
+    return taken
 
 
 def _write(out: Any, part: bytes) -> None:
@@ -153,17 +153,17 @@ def _take(folder: Any, beside: Any, name: str, role: str, given: str) -> dict[st
         if place.exists() and unicodedata.normalize("NFC", given) != name:
             raise OptionError(f"{given[:60]!r} would be stored as {name}, which is here already; rename the file.")
         os.replace(beside, place)
-    found = role or guess_role(place)
+    kind = role or guess_role(place)
     project = Project.read(folder)
-    others = [other for other in project.names_of(found) if other != name]
-    if others and not role and found in ONE:  # the page asks what becomes of it
+    others = [other for other in project.names_of(kind) if other != name]
+    if others and not role and kind in ONE:  # the page asks what becomes of it
         project.with_file(name, "unused")
-        return {"name": name, "role": "unused", "guess": found, "other": others[0]}
-    project = project.with_file(name, found)
-    if found == "scores" and project.session is None:  # what they are for
+        return {"name": name, "role": "unused", "guess": kind, "other": others[0]}
+    project = project.with_file(name, kind)
+    if kind == "scores" and project.session is None:  # what they are for
         project.change({"goal": "decide"})
     add_names(project, name)
-    return {"name": name, "role": found}
+    return {"name": name, "role": kind}
 
 
 @ROUTES.delete("/projects/{name}/files/{file}")
@@ -285,7 +285,7 @@ def get_downloads(project: OpenProject) -> list[dict[str, Any]]:
 
 @ROUTES.get("/projects/{name}/downloads/{file}")
 def get_download(project: OpenProject, file: Annotated[str, InPath(max_length=100)], studio: OpenStudio) -> Response:
-    """Return a file to download: one of those listed, never joined to a path before it is found there."""
+    """Return a file to download: its name is looked up, never joined to a path."""
     path = make_download(project, file)
     if path is None:
         headers = {"content-disposition": f'attachment; filename="{file}"'}
@@ -323,7 +323,7 @@ PAGES.get("/files/{name:path}")(get_file)
 
 @PAGES.get("/s/{token}")
 async def enter(request: Request, token: Annotated[str, InPath(max_length=64)]) -> Response:
-    """Let whoever has the studio's link in."""
+    """Let people with the studio's link in."""
     studio: Studio = request.app.state.studio
     if not studio.opens(token):
         raise HTTPException(404, "This link is not valid. The terminal in which the studio runs shows the right one.")

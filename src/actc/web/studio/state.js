@@ -28,19 +28,19 @@ export async function change(values, place) {
   return changed !== null;
 }
 
-// Start what a button asks for, and return the run; null where it was refused, and a place says why.
+// Start what a button asks for, and return the run; null where it was refused, and a place shows why.
 export async function startRun(what, more = {}, place = "run-state") {
   const run = await send(`${home}/runs`, { what, ...more }, place);
   await refresh();
   return run;
 }
 
-// The address keeps the tab, and what a tab wants to be kept: #decide?part=rejected.
-export function kept() {
+// The address has the tab, and what is looked at there: #decide?part=rejected.
+export function readAddress() {
   return new URLSearchParams(location.hash.split("?")[1] ?? "");
 }
 
-export function keep(values) {
+export function writeAddress(values) {
   const text = new URLSearchParams(Object.entries(values).filter(([, value]) => value)).toString();
   history.replaceState(null, "", `#${tab}${text ? `?${text}` : ""}`);
 }

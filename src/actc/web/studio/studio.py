@@ -91,12 +91,12 @@ class Studio:
         """Return True if a request has a secret of a session's; no planner is started to find out."""
         try:
             folder = self.session_folder(key)
-            links, opened = Links.of(folder), self._open.get(key)
-            if opened and opened.version != _version(folder):
-                opened = None
+            links, served = Links.of(folder), self._open.get(key)
+            if served and served.version != _version(folder):
+                served = None
             tokens = [token_in(request, links.cookie(page)) for page in KINDS]
             tokens += [path[2:]] if path[:2] in ("j/", "o/") else []
-            with nullcontext(opened.session) if opened else closing(Session(folder, synced=False)) as session:
+            with nullcontext(served.session) if served else closing(Session(folder, synced=False)) as session:
                 return any(links.match(session, token, "person", "owner") for token in tokens)
         except ActcError:
             return False
@@ -112,7 +112,7 @@ class Studio:
         return session
 
     def served(self, key: str) -> Served:
-        """Return an open session; opened anew where another has taken its folder's place."""
+        """Return an open session; a new one where another has taken its folder's place."""
         options, folder = find_project(self.folder, key.removesuffix(AUDIT)).options, self.session_folder(key)
         version, now = _version(folder), time.monotonic()
         with self._lock:
@@ -134,7 +134,7 @@ class Studio:
             return self._open[key]
 
     def describe(self, key: str) -> dict[str, Any]:
-        """Return where a session stands, and the links of its owner and of whoever judges alone."""
+        """Return where a session stands, and the links of its owner and of somebody who judges alone."""
         session = self.served(key).session
         links, counts = Links.of(session.folder, PREFIX + key), progress(session)
         return {
@@ -173,7 +173,7 @@ class Studio:
                 self._close(key)
 
     def _idle(self, key: str, now: float) -> list[str]:
-        """Return the sessions that nobody asked for of late, or longer than for any of the many others."""
+        """Return the sessions without a request of late, or longer than for any of the many others."""
         others = sorted((one for one in self._open if one != key), key=lambda one: -self._open[one].last_request)
         return [one for k, one in enumerate(others) if now - self._open[one].last_request > IDLE or k >= MOST_OPEN - 1]
 
@@ -189,7 +189,7 @@ def draw_qr(address: str) -> str:
 
 
 def read_token(folder: Path) -> str:
-    """Return the secret of a studio's folder, made when it is first asked for and readable by its owner alone."""
+    """Return the secret of a studio's folder, made at its first use and readable by its owner alone."""
     path = folder / HIDDEN / "secret"
     path.parent.mkdir(mode=0o700, exist_ok=True)
     if not path.exists():
@@ -210,7 +210,7 @@ def _version(folder: Path) -> tuple[int, int]:
 
 
 async def studio_of(request: Request) -> Studio:
-    """Return the studio, if whoever asks may."""
+    """Return the studio to those who have its link."""
     studio: Studio = request.app.state.studio
     if not studio.opens(token_in(request, studio.cookie)):
         raise HTTPException(401, "Open the studio with its own link, which the terminal shows.")

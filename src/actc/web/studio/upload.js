@@ -1,5 +1,5 @@
 // @ts-check
-// Files go to the server as they are, one after the other, each with a bar that says how far it is.
+// Files go to the server as they are, one after the other, each with a bar.
 
 import { drawProgress, element, sentenceOf, showShare } from "../draw.js";
 
@@ -18,8 +18,8 @@ function sendFile(address, file, onProgress) {
 
 // Send files into a project; returns why some were refused, and whose role another file has.
 export async function sendFiles(project, files, list) {
-  /** @type {{refused: string[], asked: any[]}} */
-  const sent = { refused: [], asked: [] };
+  /** @type {{refused: string[], choices: any[]}} */
+  const sent = { refused: [], choices: [] };
   for (const file of files) {
     const bar = drawProgress(`Upload of ${file.name}`);
     const line = element("li", {}, element("bdi", {}, file.name), " ", bar);
@@ -27,19 +27,19 @@ export async function sendFiles(project, files, list) {
     const reply = await sendFile(`${project}/files/${encodeURIComponent(file.name)}`, file, (share) => showShare(bar, share));
     line.remove();
     if (reply.status !== 200) sent.refused.push(`${file.name}: ${sentenceOf(reply)}`);
-    else if (reply.content.guess) sent.asked.push(reply.content);
+    else if (reply.content.guess) sent.choices.push(reply.content);
   }
   return sent;
 }
 
-// The page of the project, which opens next, says what was refused and asks what is to be asked.
+// The page of the project, which opens next, shows what was refused, and where there is a choice.
 const keyOf = (name) => `actc:sent:${name}`;
 export const remember = (name, sent) => sessionStorage.setItem(keyOf(name), JSON.stringify(sent));
 
 export function recall(name) {
-  const found = JSON.parse(sessionStorage.getItem(keyOf(name)) ?? '{"refused": [], "asked": []}');
+  const sent = JSON.parse(sessionStorage.getItem(keyOf(name)) ?? '{"refused": [], "choices": []}');
   sessionStorage.removeItem(keyOf(name));
-  return found;
+  return sent;
 }
 
 // Files that are dropped on a place, or chosen by its button.
