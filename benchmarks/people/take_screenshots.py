@@ -131,19 +131,10 @@ def take(browser: Browser, server: Server) -> None:
     judged = "() => /[2-9] judged/.test(document.getElementById('relations').textContent)"
     ada.wait_for_function(judged, timeout=120_000)
     save(ada, "judge-light")
-    for name, options in (("judge-dark", WIDE | {"color_scheme": "dark"}), ("judge-phone", PHONE)):
-        page = open_page(browser, links["Ada"], **options)
-        page.wait_for_selector("#card:not([hidden])")
-        page.wait_for_timeout(1000)
-        save(page, name)
     owner = open_page(browser, links["owner"].replace("/j/", "/o/"), **WIDE)
     owner.wait_for_selector("#review li")
     owner.wait_for_timeout(500)
     save(owner, "owner-light", whole=True)
-    owner.click("#decide")
-    owner.wait_for_selector("#settle[open]")
-    owner.wait_for_timeout(500)
-    save(owner, "decide-light")
 
 
 def main() -> None:

@@ -10,13 +10,12 @@ import sys
 import tempfile
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from tests.browser import ARGUMENTS, find_chromium
-from tests.web.browser.conftest import wait_for
+from tests.web.browser.conftest import PHONE, wait_for
 from tests.web.studio.conftest import Command
 from tests.web.studio.test_studio_in_browser import drop, judge, next_is, slide_to
 
@@ -24,11 +23,6 @@ from actc.bench.sample.demo import make_families
 from actc.web.studio.runs import list_runs
 
 IMAGES, GRAPH = Path("docs/images"), Path("docs/families.tsv")
-LOOKS: dict[str, dict[str, Any]] = {
-    "light": {"viewport": {"width": 1200, "height": 900}},
-    "dark": {"viewport": {"width": 1200, "height": 900}, "color_scheme": "dark"},
-    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
-}
 READY = {
     "data": "#card:not([hidden])",
     "run": "#runs li",
@@ -74,19 +68,27 @@ def go(page: Page, studio: Command) -> None:
 
 
 def take(browser: Browser, studio: Command, out: Path) -> None:
-    """Take every page in every look."""
-    for look, options in LOOKS.items():
-        page = browser.new_context(reduced_motion="reduce", **options).new_page()
-        page.goto(studio.link)
-        page.wait_for_selector("#projects li")
-        save(page, f"home-{look}", out)
-        home = page.url
-        for tab, ready in READY.items():
-            page.goto(f"{home}project/families#{tab}")
-            page.reload()
-            page.wait_for_selector(ready)
-            page.wait_for_timeout(1000)
-            save(page, f"{tab}-{look}", out)
+    """Take every page of the project, light, and one on a phone."""
+    page = browser.new_context(reduced_motion="reduce", viewport={"width": 1200, "height": 900}).new_page()
+    page.goto(studio.link)
+    page.wait_for_selector("#projects li")
+    save(page, "home-light", out)
+    for tab in READY:
+        show(page, f"{page.url.partition('project')[0]}project/families#{tab}", tab)
+        save(page, f"{tab}-light", out)
+    phone = browser.new_context(reduced_motion="reduce", **PHONE).new_page()
+    phone.goto(studio.link)
+    phone.wait_for_selector("#projects li")
+    show(phone, f"{phone.url}project/families#decide", "decide")
+    save(phone, "decide-phone", out)
+
+
+def show(page: Page, address: str, tab: str) -> None:
+    """Open a tab, and wait until all of it is drawn."""
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_selector(READY[tab])
+    page.wait_for_timeout(1000)
 
 
 def main() -> None:

@@ -3,10 +3,7 @@
 
 import { at, element, makeButton, put } from "./draw.js";
 
-
-export function spoken(card) {
-  return card.sentence.map((part) => part.text).join("");
-}
+export const spoken = (card) => card.sentence.map((part) => part.text).join("");
 
 // Nobody reads a card in a quarter of a second: a second click or key that comes so soon was not meant for it.
 export const UNREAD = 250;
@@ -18,13 +15,9 @@ export function startReading(card) {
   timers.set(card, setTimeout(() => delete card.dataset.unread, UNREAD));
 }
 
-export function isUnread(card) {
-  return "unread" in card.dataset;
-}
+export const isUnread = (card) => "unread" in card.dataset;
 
-export function drawSentence(parts) {
-  return parts.map((part) => (part.role ? element("bdi", { class: part.role }, part.text) : part.text));
-}
+export const drawSentence = (parts) => parts.map((part) => (part.role ? element("bdi", { class: part.role }, part.text) : part.text));
 
 // Which way a sentence runs: that of its first letter. The browser's own way to find out looks past names.
 export function directionOf(parts) {

@@ -72,9 +72,7 @@ export function letClose(dialog) {
 }
 
 // A name of the sender's own for what is sent: sent twice, it is stored once.
-export function newKey() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
+export const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 export async function fetchJson(path, body, method = "POST") {
   const options = body === undefined ? {} : {
@@ -120,21 +118,10 @@ export async function download(event, place) {
   }
 }
 
-export function percent(share, digits = 0) {
-  return `${(100 * share).toFixed(digits)}%`;
-}
-
-export function interval(low, high) {
-  return low === high ? "all of them judged" : `90% interval: ${percent(low)} to ${percent(high)}`;
-}
-
-export function number(value) {
-  return value.toLocaleString("en");
-}
-
-export function count(value, one, many) {
-  return `${number(value)} ${value === 1 ? one : many}`;
-}
+export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}%`;
+export const interval = (low, high) => (low === high ? "all of them judged" : `90% interval: ${percent(low)} to ${percent(high)}`);
+export const number = (value) => value.toLocaleString("en");
+export const count = (value, one, many) => `${number(value)} ${value === 1 ? one : many}`;
 
 // Copy a text by a button, which shows that it did; returns false where a browser does not let us.
 export async function copyText(text, button) {

@@ -161,8 +161,7 @@ function showRefused() {
 let waiting = null;
 function later() {
   clearTimeout(waiting);
-  const idle = outbox.length === 0;
-  waiting = setTimeout(exchange, idle ? (spent() ? 4000 : 400) : 0);
+  waiting = setTimeout(exchange, outbox.length ? 0 : spent() ? 4000 : 400);
 }
 
 // Two requests may overtake each other; what was counted after fewer judgements is older. A smaller budget takes cards
@@ -194,10 +193,7 @@ function show() {
   if (progress) showProgress(progress);
   const card = queue[0] ?? null;
   if (card === shown && card) return;
-  shown = card;
-  at("card").hidden = !card;
-  at("message").hidden = Boolean(card);
-  for (const button of all("button", at("answers"))) button.disabled = !card;
+  turnTo(card);
   if (!card) return showNothing();
   showDraft(card);
   drawCard(card);
@@ -208,10 +204,16 @@ function show() {
   put("announce", spoken(card));
 }
 
-// Whether no card is to come soon.
-function spent() {
-  return Boolean(progress && progress.left !== "more");
+// There is a card to answer, or a message in its place.
+function turnTo(card) {
+  shown = card;
+  at("card").hidden = !card;
+  at("message").hidden = Boolean(card);
+  for (const button of all("button", at("answers"))) button.disabled = !card;
 }
+
+// Whether no card is to come soon.
+const spent = () => Boolean(progress && progress.left !== "more");
 
 const ENDS = {
   more: ["One moment", "The next triples are being chosen."],
@@ -235,10 +237,7 @@ function showNothing() {
 if (at("back")) at("back").href = (localStorage.getItem("studio") ?? "/") + at("back").getAttribute("href");
 
 function showMessage(title, text) {
-  shown = null;
-  at("card").hidden = true;
-  at("message").hidden = false;
-  for (const button of all("button", at("answers"))) button.disabled = true;
+  turnTo(null);
   put("message-title", title);
   put("message-text", text);
 }

@@ -15,9 +15,7 @@ export function meaningOf(event) {
   return find(typed) ?? (letter ? find(event.code.slice(3).toLowerCase()) : undefined);
 }
 
-function find(key) {
-  return FIXED[key] ?? Object.keys(chosen).find((action) => chosen[action] === key);
-}
+const find = (key) => FIXED[key] ?? Object.keys(chosen).find((action) => chosen[action] === key);
 
 // A key that another action has goes to this one, and the other gets what this one had: none is ever without.
 function choose(action, key) {

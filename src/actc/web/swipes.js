@@ -4,9 +4,7 @@
 
 const REACH = 80; // pixels that a finger moves before it means an answer
 
-function answerBy(x, y) {
-  return Math.abs(x) > REACH && Math.abs(x) > 1.5 * Math.abs(y) ? (x > 0 ? "true" : "false") : "";
-}
+const answerBy = (x, y) => Math.abs(x) > REACH && Math.abs(x) > 1.5 * Math.abs(y) ? (x > 0 ? "true" : "false") : "";
 
 export function startSwipes(card, answer) {
   let drag = null;

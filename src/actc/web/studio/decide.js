@@ -18,8 +18,7 @@ const isBoth = () => project.options.goal === "both"; // then it is chosen which
 const words = () => overview?.words ?? project.words;
 const isCheck = () => words().true === "wrong";
 const keyOf = (row) => JSON.stringify([row.head, row.relation, row.tail]);
-let view = { ...START };
-let begun = false;
+let view = { ...START, ...Object.fromEntries([...readAddress()].filter(([key]) => key in START)) };
 let table = null;    // the page that is shown
 let overview = null; // what each guarantee accepts, and the relations under the one that is chosen
 let latest = 0;       // the last request
@@ -36,11 +35,6 @@ export function showDecide() {
   at("kinds").hidden = !isBoth();
   at("guarantee").disabled = project.state === "running";
   showWords(words());
-  if (!begun) {
-    begun = true;
-    view = { ...START, ...Object.fromEntries([...readAddress()].filter(([key]) => key in START)) };
-    showFilters();
-  }
   if (project.decided && !table) read(true);
   showChanges();
   showNeeds();
@@ -246,6 +240,7 @@ function calmly(act) {
 }
 
 export function startDecide() {
+  showFilters();
   onPress("kinds", ({ dataset: { of } }) => {
     if (of === view.of) return;
     [table, overview] = [null, null];

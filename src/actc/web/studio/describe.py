@@ -141,7 +141,7 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
         "result": _describe_result(project, session, line, report),
         "decided": name_version(decisions_file(project)),
         "target": _target(project),
-        "audit_needs": _audit_needs(report),
+        "audit_needs": _audit_needs(report, line["words"]),
     }
 
 
@@ -178,9 +178,7 @@ def _target(project: Project) -> dict[str, Any]:
 
 def _why_failed(run: dict[str, Any]) -> str:
     """Return the last message of the command, in words of the studio."""
-    message = next(
-        (line for line in reversed(run["log"]) if line.startswith("actc: ")), "actc: See the log."
-    )
+    message = next((line for line in reversed(run["log"]) if line.startswith("actc: ")), "actc: See the log.")
     for option, words in IN_WORDS.items():
         message = message.replace(option, words)
     return message.removeprefix("actc: ")
@@ -227,12 +225,16 @@ def _describe_result(project: Project, session: Any, line: dict[str, Any], repor
     return lines
 
 
-def _audit_needs(report: dict[str, Any]) -> list[dict[str, Any]]:
+def _audit_needs(report: dict[str, Any], words: dict[str, str]) -> dict[str, Any]:
     """Return how many answers an audit will need for some targets, if the expected share is the true one."""
     share, total = (report.get("precision") or [None] * 3)[1], report.get("accepted")
     if not share or not total:
-        return []
-    return [{"target": target, "answers": answers_for(target, share, total)} for target in TARGETS]
+        return {"sentence": f"An audit is possible once something is {words['accepted']}.", "answers": {}}
+    answers = {target: count for target in TARGETS if (count := answers_for(target, share, total)) is not None}
+    proofs = [f"{target:.0%} with about {count:,} cards" for target, count in answers.items()]
+    what = ", ".join(proofs) or f"no {TARGETS[0]:.0%}, however many cards are judged"
+    expected = f"About {share:.0%} of what was {words['accepted']} should be {words['true']}."
+    return {"sentence": f"{expected} If so, an audit can prove {what}.", "answers": answers}
 
 
 def _commands(project: Project) -> list[str]:

@@ -1,7 +1,7 @@
 // @ts-check
 // Who judges: links that other machines reach, how far the cards are, the end of it, and an audit.
 
-import { all, at, bdi, copyText, element, fetchJson, makeButton, number, percent, put, redraw, send, sentenceOf, showShare, showWords } from "../draw.js";
+import { all, at, bdi, copyText, element, fetchJson, makeButton, number, put, redraw, send, sentenceOf, showShare, showWords } from "../draw.js";
 import { change, home, project, refresh } from "./state.js";
 
 let read = null; // after how many answers the list of people was read
@@ -55,17 +55,6 @@ function showCode(one, address) {
   at("qr").showModal();
 }
 
-// How many answers an audit will need is known beforehand, if what is expected now is true.
-function describeNeeds({ audit_needs: needs, outcome }) {
-  const share = outcome?.precision?.[1];
-  const { words } = project;
-  if (!needs?.length || !share) return `An audit is possible once something is ${words.accepted}.`;
-  const expected = `About ${percent(share)} of what was ${words.accepted} should be ${words.true}.`;
-  const lines = needs.filter(({ answers }) => answers !== null).map(({ target, answers }) => `${percent(target)} with about ${number(answers)} cards`);
-  if (!lines.length) return `${expected} If so, an audit cannot prove ${percent(needs[0].target)} or more, however many cards are judged.`;
-  return `${expected} If so, an audit can prove ${lines.join(", ")}.`;
-}
-
 // A share may be written as 90 or as .9.
 function readTarget() {
   const target = Number(at("target").value);
@@ -73,10 +62,10 @@ function readTarget() {
 }
 
 function showAudit(project) {
-  const { audit, audit_needs: needs } = project;
+  const { audit, audit_needs: { sentence, answers } } = project;
   showWords(project.words);
-  put("need", at("need").dataset.message ?? describeNeeds(project));
-  const known = needs?.find((one) => one.target === readTarget())?.answers;
+  put("need", at("need").dataset.message ?? sentence);
+  const known = answers[readTarget()];
   if (known && !at("count-audit").dataset.touched) at("count-audit").value = String(known);
   at("begin-audit").disabled = !project.accepted;
   at("audit-links").hidden = !audit;

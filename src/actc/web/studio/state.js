@@ -36,9 +36,7 @@ export async function startRun(what, more = {}, place = "run-state") {
 }
 
 // The address has the tab, and what is looked at there: #decide?part=rejected.
-export function readAddress() {
-  return new URLSearchParams(location.hash.split("?")[1] ?? "");
-}
+export const readAddress = () => new URLSearchParams(location.hash.split("?")[1] ?? "");
 
 export function writeAddress(values) {
   const text = new URLSearchParams(Object.entries(values).filter(([, value]) => value)).toString();
