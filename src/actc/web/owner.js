@@ -21,7 +21,7 @@ async function refresh() {
   if (status === 200) {
     draw(content);
     at("main").inert = false;
-    put("state", content.paused ? "Paused" : content.trouble ? `No new questions: ${content.trouble}` : "Live");
+    put("state", content.settings.paused ? "Paused" : content.trouble ? `No new questions: ${content.trouble}` : "Live");
   } else {
     put("state", status === 401 ? "Open the owner's link again" : "No answer, trying again");
   }
@@ -29,7 +29,7 @@ async function refresh() {
 
 function draw(content) {
   const { budget } = content.progress;
-  put("title", content.title);
+  put("title", content.settings.title);
   showProgress(content.progress);
   showPicture(content.picture, content.progress.goal, 10);
   showWords(content.picture.words);
@@ -39,7 +39,7 @@ function draw(content) {
   redraw("people", content.people, () => content.people.filter((one) => one.judged > 0 || (one.kind !== "owner" && !one.void)).map(drawPerson));
   drawAgreement(content.agreement, content.settings.overlap);
   showReview(content.review);
-  ({ paused, address: outside } = content);
+  ({ address: outside, settings: { paused } } = content);
   put("pause", paused ? "Let them go on" : "Pause");
   if (document.activeElement !== at("budget")) at("budget").value = budget;
   const { overlap, method } = content.settings;

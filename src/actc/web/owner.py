@@ -50,11 +50,8 @@ async def get_overview(pages: Open, owner: Who) -> Response:
     # All of them in one thread of its own: annotators' threads stay free, and only one keeps the memory that it takes.
     lines = await asyncio.get_running_loop().run_in_executor(pages.aside, recent_people, pages)
     session, counts = pages.session, progress(pages.session)
-    settings = session.settings
     return send_json(
-        settings=vars(settings),
-        title=settings.title,
-        paused=settings.paused,
+        settings=vars(session.settings),
         trouble=session.read_failure(),
         address=pages.address,
         progress=counts,

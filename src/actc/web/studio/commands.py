@@ -15,6 +15,10 @@ from actc.web.access import Strict
 from actc.web.studio.project import Project, check_store
 
 Words = list[str]
+MISSING = {
+    "scores": "Scored candidates are missing: a table with head, relation, tail and score.",
+    "graph": "The graph is missing: drop a file with it, or give the address of a store.",
+}
 FROM_STORE = "graph.nt"
 """The file that the graph of a store is read into, where scored candidates are decided beside it."""
 
@@ -103,7 +107,7 @@ def _whole_way(project: Project) -> Words:
 def _start(project: Project) -> list[Words]:
     """Return what begins a session of scored candidates; a graph that is in a store is read into a file first."""
     chosen = project.options
-    words = ["actc", "start", "session", *_scores(project), *_names(project)]
+    words = ["actc", "start", "session", *_needed(project, "scores"), *_names(project)]
     words += ["--graph", FROM_STORE] if chosen.store else _files(project, "graph", "--graph")
     words += ["--constraints", chosen.constraints] if chosen.constraints else []
     words += ["--budget", str(chosen.budget), "--title", chosen.title]
@@ -111,20 +115,17 @@ def _start(project: Project) -> list[Words]:
     return [read, words] if read else [words]
 
 
-def _scores(project: Project) -> Words:
-    words = _files(project, "scores", "")
-    if not words:
-        raise OptionError("Scored candidates are missing: a table with head, relation, tail and score.")
-    return words
-
-
 def _graph(project: Project) -> Words:
     if project.options.store:
         named = ["--graph", project.options.graph_iri] if project.options.graph_iri else []
         return [project.options.store, *named]
-    words = _files(project, "graph", "")
+    return _needed(project, "graph")
+
+
+def _needed(project: Project, role: str) -> Words:
+    words = _files(project, role, "")
     if not words:
-        raise OptionError("The graph is missing: drop a file with it, or give the address of a store.")
+        raise OptionError(MISSING[role])
     return words
 
 

@@ -17,7 +17,7 @@ from actc.session import Session
 from actc.session.status import progress
 from actc.web.studio.commands import decide_commands, go_commands, has_graph
 from actc.web.studio.decisions import decisions_file, name_version
-from actc.web.studio.project import FILE, Project, list_projects
+from actc.web.studio.project import FILE, Project
 from actc.web.studio.recognise import has_problem
 from actc.web.studio.runs import LIVING, list_runs, read_object
 from actc.web.studio.studio import AUDIT, Studio
@@ -81,12 +81,7 @@ def state_of(project: Project) -> str:
     return "ready" if project.names_of(given) or (not alone and has_graph(project)) else "new"
 
 
-def list_of_projects(studio: Studio) -> list[dict[str, Any]]:
-    """Return a line for each project, the one changed last first."""
-    return [_line(project) for project in list_projects(studio.folder)]
-
-
-def _line(project: Project) -> dict[str, Any]:
+def describe_line(project: Project) -> dict[str, Any]:
     """Return what the first page shows of a project."""
     answers, accepted, summary, state, goal = None, None, list[str](), state_of(project), project.options.goal
     words = WRONG_FACTS if goal == "check" else MISSING_FACTS
@@ -117,7 +112,7 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
         session = studio.describe(project.name)
         if (project.session / "audit" / "session.sqlite").is_file():
             audit = studio.describe(project.name + AUDIT)
-    line, report = _line(project), _read_report(project)
+    line, report = describe_line(project), _read_report(project)
     runs = [run.describe() for run in list_runs(project.folder)[-10:]]
     what, tab, button, sentence = NEXT[_next_step(project, line["state"], session, report, runs)]
     if what == "look":

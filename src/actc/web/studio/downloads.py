@@ -29,6 +29,7 @@ AS_THEY_ARE = {
     "report.md": "the report as text",
     "report.json": "the report's numbers",
     "doubtful.tsv": "the doubtful facts, the most doubtful first",
+    "rejected.tsv": "triples that were rejected",
     "undecided.tsv": "candidates that are still in doubt",
     "excluded.tsv": "what constraints excluded, and why",
     "answers.tsv": "all answers about this graph, with those of earlier runs",
@@ -87,7 +88,9 @@ def list_downloads(project: Project) -> list[Download]:
     formats = sorted(FORMATS.items(), key=lambda item: order.get(item[1].suffixes[0], len(FIRST)))
     for stem, group in LISTS.items():
         source = _find_list(project.result, stem)
-        for name, one in formats if source else ():
+        if source is None:
+            continue
+        for name, one in formats:
             if name != "quickstatements" or _is_wikidata(source):
                 file = f"{stem}{one.suffixes[0]}"
                 files.append(Download(file, one.summary, group, project.folder / FOLDER / file, source))
@@ -107,11 +110,9 @@ def _is_plain(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def _is_wikidata(source: Path | None) -> bool:
+def _is_wikidata(source: Path) -> bool:
     """Return True if the first fact of a table is about Wikidata's items, which is all that QuickStatements has."""
-    if source is None or source.suffix != ".tsv":
-        return False
-    with source.open(encoding="utf-8") as lines:
+    with source.open(encoding="utf-8", errors="replace") as lines:
         return any(re.match(r"(wd:)?Q\d+\t", line) for line in [next(lines, ""), next(lines, "")])
 
 

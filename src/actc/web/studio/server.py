@@ -29,7 +29,7 @@ from actc.web.owner import PersonBody
 from actc.web.server import add_refusals, get_file
 from actc.web.studio.commands import RunBody, commands_of
 from actc.web.studio.decisions import deciding
-from actc.web.studio.describe import WHERE, describe_project, find_report, list_of_projects
+from actc.web.studio.describe import WHERE, describe_line, describe_project, find_report
 from actc.web.studio.downloads import list_downloads, make_download
 from actc.web.studio.project import (
     CHANGING,
@@ -38,6 +38,7 @@ from actc.web.studio.project import (
     create_project,
     delete_project,
     find_project,
+    list_projects,
     safe_name,
 )
 from actc.web.studio.recognise import SENTENCES, add_names, guess_role, look_at, pick_columns, write_sentence
@@ -58,7 +59,7 @@ ROUTES = APIRouter(prefix="/api", route_class=checking(studio_of))
 class AuditBody(Strict):
     """What an audit shall show."""
 
-    target: float | None = Field(None, gt=0, lt=1, allow_inf_nan=False)
+    target: float = Field(gt=0, lt=1, allow_inf_nan=False)
     count: int = Field(100, ge=1, le=100_000)
 
 
@@ -68,7 +69,7 @@ def get_studio(studio: OpenStudio) -> dict[str, Any]:
     return {
         "version": __version__,
         "folder": str(studio.folder),
-        "projects": list_of_projects(studio),
+        "projects": [describe_line(project) for project in list_projects(studio.folder)],
     }
 
 
@@ -273,7 +274,7 @@ def begin_audit(body: AuditBody, project: OpenProject, studio: OpenStudio) -> di
     open_audit(session, None, among=among, count=body.count, target=body.target).close()
     session, among = (path.relative_to(project.folder) for path in (session, among))
     words = ["actc", "audit", str(session), "--among", str(among), "--count", str(body.count)]
-    words += ["--target", f"{body.target:g}"] if body.target else []
+    words += ["--target", f"{body.target:g}"]
     return {**studio.describe(project.name + AUDIT), "command": shlex.join(words)}
 
 

@@ -149,12 +149,15 @@ class Studio:
 
     def people(self, key: str) -> list[dict[str, Any]]:
         """Return who may judge, by which link; with the address that other machines reach, and its QR code as SVG."""
+        import segno
+
         session = self.served(key).session
         links, lines = Links.of(session.folder, PREFIX + key), []
         for one in session.people():
             link = links.path(one) if one.link >= 0 else None
             address = self.address + link if self.address and link else None
-            lines.append({"name": one.name, "link": link, "address": address, "qr": address and draw_qr(address)})
+            code = address and segno.make(address, error="m", micro=False).svg_inline(omitsize=True, border=4)
+            lines.append({"name": one.name, "link": link, "address": address, "qr": code})
         return lines
 
     @contextmanager
@@ -179,13 +182,6 @@ class Studio:
 
     def _close(self, key: str) -> None:
         self._open.pop(key).ending.close()
-
-
-def draw_qr(address: str) -> str:
-    """Return the QR code of an address as SVG."""
-    import segno
-
-    return str(segno.make(address, error="m", micro=False).svg_inline(omitsize=True, border=4))
 
 
 def read_token(folder: Path) -> str:
