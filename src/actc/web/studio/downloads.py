@@ -88,14 +88,14 @@ def list_downloads(project: Project) -> list[Download]:
     formats = sorted(FORMATS.items(), key=lambda item: order.get(item[1].suffixes[0], len(FIRST)))
     for stem, group in LISTS.items():
         source = _find_list(project.result, stem)
-        if source is None:
-            continue
         for name, one in formats:
-            if name != "quickstatements" or _is_wikidata(source):
+            if source is not None and (name != "quickstatements" or _is_wikidata(source)):
                 file = f"{stem}{one.suffixes[0]}"
                 files.append(Download(file, one.summary, group, project.folder / FOLDER / file, source))
-    there = [(project.result / name, what) for name, what in AS_THEY_ARE.items()]
-    files += [Download(file.name, what, path=file) for file, what in there if _is_plain(file)]
+    result = project.result
+    files += [
+        Download(name, what, path=result / name) for name, what in AS_THEY_ARE.items() if _is_plain(result / name)
+    ]
     return files + [Download(name, what) for name, what in OF_SESSION.items() if project.session is not None]
 
 

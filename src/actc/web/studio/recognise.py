@@ -59,9 +59,10 @@ def guess_role(path: Path) -> str:
         if layout is None:
             return "graph"
         first = re.split("[,;\t]", first_lines(path)[0]) if layout.delimiter else layout.names
+        columns = {name.strip(' "').lower() for name in first}
     except ActcError:
         return "graph"
-    if not _is_known(layout) and {"id", "name"} <= {_plain_column(word) for word in first}:
+    if not _is_known(layout) and {"id", "name"} <= {NAME_ALIASES.get(name, name) for name in columns}:
         return "names"
     if _is_known(layout) and TEXT in layout.columns:  # from text, with a confidence or without
         return "candidates"
@@ -71,11 +72,6 @@ def guess_role(path: Path) -> str:
 def _is_known(layout: Layout) -> bool:
     """Return True if a table's own names say which columns are head, relation and tail."""
     return layout.has_header and set(TRIPLE) <= set(layout.columns)
-
-
-def _plain_column(word: str) -> str:
-    name = word.strip().strip('"').lower()
-    return NAME_ALIASES.get(name, name)
 
 
 def look_at(project: Project) -> dict[str, Any]:
