@@ -42,37 +42,19 @@ from actc.session.store import Store
 
 @dataclass(frozen=True)
 class JudgeRun:
-    """The counts of a run.
-
-    Parameters
-    ----------
-    judge : str
-        Its name.
-    wanted, before : int
-        Triples that it should judge; those of them that it had judged before, by the same question.
-    answered, unreadable : int
-        New answers; replies that could not be read, which are no answer.
-    tokens_in, tokens_out, requests : int
-        What a model read and wrote; requests to its server, retries among them.
-    problem : str
-        Why the last question failed that could not be put to a server; empty where none did.
-    seconds : float
-        How long it took.
-    reliability : Reliability
-        How often it agrees with people.
-    """
+    """The counts of a run."""
 
     judge: str
-    wanted: int
-    before: int
-    answered: int
-    unreadable: int
-    tokens_in: int
-    tokens_out: int
-    requests: int
-    problem: str
-    seconds: float
-    reliability: Reliability
+    wanted: int  # triples that it should judge
+    before: int  # those of them that it had judged before, by the same question
+    answered: int  # new answers
+    unreadable: int  # replies that could not be read, which are no answer
+    tokens_in: int  # what a model read
+    tokens_out: int  # what it wrote
+    requests: int  # to its server, retries among them
+    problem: str  # why the last question failed that could not be put to a server; empty where none did
+    seconds: float  # how long it took
+    reliability: Reliability  # how often it agrees with people
 
     @property
     def failed(self) -> int:
@@ -217,10 +199,7 @@ CHOICES: dict[str, Callable[[Case, int], IntArray]] = {
 def make_question(session: Session, task: Task, model: str = "", prompt: str | None = None) -> Question:
     """Return a triple as a judge reads it; nothing in it depends on what the method estimates.
 
-    Parameters
-    ----------
-    prompt : str, optional
-        The prompt of a model: then the question is the filled prompt, else all fields.
+    With the prompt of a model the question is the filled prompt, else all fields.
     """
     card = make_card(session.names, task)
     fields: dict[str, Any] = {"triple": task.triple, "sentence": plain(card["sentence"])}

@@ -37,30 +37,14 @@ WORDS = {"true": "true", "false": "false", "unsure": "not sure"}
 
 @dataclass(frozen=True)
 class Judgement:
-    """One answer of an annotator, or the undoing of one.
+    """One answer of an annotator, or the undoing of one."""
 
-    Parameters
-    ----------
-    answer : {"true", "false", "unsure", "undo"}
-        The answer, or that an earlier one is taken back.
-    triple : int or None
-        The row of the pool that is judged; None for "undo".
-    key : str
-        The sender's own name for this judgement. Sent again under the same key, it is stored once.
-    seconds : float, optional
-        How long the card was looked at.
-    note : str
-        A comment of the annotator's.
-    undoes : str, optional
-        The key of the judgement that "undo" takes back; the annotator's last one that is not taken back, if not given.
-    """
-
-    answer: str
-    triple: int | None
-    key: str
-    seconds: float | None = None
-    note: str = ""
-    undoes: str | None = None
+    answer: str  # true, false, unsure; or undo: an earlier one is taken back
+    triple: int | None  # the row of the pool that is judged; None for undo
+    key: str  # the sender's own name for it: sent again under the same key, it is stored once
+    seconds: float | None = None  # how long the card was looked at
+    note: str = ""  # a comment of the annotator's
+    undoes: str | None = None  # the key of what undo takes back; the last answer that stands, if not given
 
     def __post_init__(self) -> None:
         check_choice("answer", self.answer, (*LABELS, "undo"))
@@ -84,44 +68,21 @@ def is_storable(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Task:
-    """A triple to be judged, as it is planned, given out and shown.
+    """A triple to be judged, as it is planned, given out and shown."""
 
-    Parameters
-    ----------
-    triple : int
-        Its row in the pool.
-    head, relation, tail : str
-        Its names.
-    score : float
-        Its score.
-    reason : str
-        Why it is asked, one sentence for the person who judges it.
-    selection, sampling_frame : str
-        How it was selected and from which set, see :class:`actc.data.triples.Annotations`.
-    inclusion_probability : float, optional
-        None where it is unknown.
-    round : int
-        How many rounds of draws from a list had begun.
-    probability : float, optional
-        Of being true, when it was planned.
-    wanted : int
-        How many annotators should judge it.
-    purpose : {"new", "shared", "again"}
-        Why this annotator has it: it has no answer yet, a second opinion is wanted, or an answer was unsure.
-    """
-
-    triple: int
+    triple: int  # its row in the pool
     head: str
     relation: str
     tail: str
     score: float
-    reason: str
-    selection: str = "given"
+    reason: str  # why it is asked, one sentence for the person who judges it
+    selection: str = "given"  # this and the next three: how it was selected, see actc.data.answers.Provenance
     sampling_frame: str = ""
     inclusion_probability: float | None = None
     round: int = 0
-    probability: float | None = None
-    wanted: int = 1
+    probability: float | None = None  # of being true, when it was planned
+    wanted: int = 1  # how many annotators should judge it
+    # new: it has no answer yet; shared: a second opinion is wanted; again: this annotator's answer was unsure
     purpose: str = "new"
 
     def as_row(self) -> tuple[Any, ...]:
@@ -138,20 +99,12 @@ DRAWN = "selection IN ('random', 'check', 'list')"
 
 @dataclass(frozen=True)
 class Annotator:
-    """A person, or the owner of the session.
-
-    Parameters
-    ----------
-    id, name, kind
-        Its number, its name, and which of the two it is.
-    link : int
-        The number of their link: the first is 0, each new one is the next; below 0, they have none.
-    """
+    """A person, or the owner of the session."""
 
     id: int
     name: str
-    kind: str
-    link: int = 0
+    kind: str  # person or owner
+    link: int = 0  # the number of their link: the first is 0, each new one is the next; below 0, they have none
 
 
 def leased_at(now: str) -> str:
@@ -176,22 +129,12 @@ def put_tasks(connection: sqlite3.Connection, tasks: Sequence[Task], given_out: 
 
 @dataclass(frozen=True)
 class LeaseQueue:
-    """The leases of an annotator within a write transaction, and the triples that they get next.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-    annotator : Annotator
-    at : float
-        The time of day, in seconds.
-    now : float
-        The same by the clock of leases.
-    """
+    """The leases of an annotator within a write transaction, and the triples that they get next."""
 
     connection: sqlite3.Connection
     annotator: Annotator
-    at: float = field(default_factory=time.time)
-    now: float = field(default_factory=lease_clock)
+    at: float = field(default_factory=time.time)  # the time of day, in seconds
+    now: float = field(default_factory=lease_clock)  # the same by the clock of leases
 
     def run(self, sql: str, **values: Any) -> sqlite3.Cursor:
         """Execute SQL with the parameters :who, :at, :now, and :end of a lease that begins now."""

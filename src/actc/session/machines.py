@@ -148,33 +148,15 @@ def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Q
 
 @dataclass
 class Server:
-    """A model server, and what was sent to it so far.
-
-    Parameters
-    ----------
-    config : JudgeConfig
-        Where the server is: ``http://127.0.0.1:8080/v1``, ``/chat/completions`` is added; its name for the model.
-    prompt : str
-        The prompt, with its fields.
-    key : str
-        Sent as a bearer token; empty for none. It is not shown, nor part of any error.
-    way : str
-        How to ask, see ``WAYS``; empty to find out by the first question.
-    requests : int
-        How many were made.
-    problem : str
-        Why the last question that failed for good did.
-    resume_at : float
-        The server wants no request before this time.
-    """
+    """A model server, and what was sent to it so far."""
 
     config: JudgeConfig
     prompt: str
-    key: str = field(default="", repr=False)
-    way: str = ""
-    requests: int = 0
-    problem: str = ""
-    resume_at: float = 0.0
+    key: str = field(default="", repr=False)  # a bearer token, empty for none; in no output, and part of no error
+    way: str = ""  # how to ask, see WAYS; empty to find out by the first question
+    requests: int = 0  # how many were made
+    problem: str = ""  # why the last question that failed for good did
+    resume_at: float = 0.0  # the server wants no request before this time
 
     def __post_init__(self) -> None:
         self.url = self.config.url or ""

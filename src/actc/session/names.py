@@ -41,35 +41,20 @@ MOST_OF_ONE = 200
 
 @dataclass(frozen=True)
 class Name:
-    """An entity or a relation as people know it.
-
-    Parameters
-    ----------
-    id, name, description, types : str
-        Empty where nothing is known, except that ``name`` is then the id.
-    template : str
-        Of a relation: a sentence with ``{head}`` and ``{tail}`` in it.
-    """
+    """An entity or a relation as people know it; empty where nothing is known, but the name is then the id."""
 
     id: str
     name: str
     description: str = ""
     types: str = ""
-    template: str = ""
+    template: str = ""  # of a relation: a sentence with {head} and {tail} in it
 
 
 class Names:
-    """Look-ups of names, known triples and texts; for use by any thread.
-
-    Parameters
-    ----------
-    store : Store
-    link : str
-        The address of an entity, with ``{id}`` in it; empty for Wikidata's ids.
-    """
+    """Look-ups of names, known triples and texts; for use by any thread."""
 
     def __init__(self, store: Store, link: str = "") -> None:
-        self.store, self.link = store, link
+        self.store, self.link = store, link  # the address of an entity with {id} in it; empty for Wikidata's ids
 
     @property
     def version(self) -> int:
@@ -194,15 +179,8 @@ def copy_names(source: Store, target: Store) -> None:
 def insert_names(store: Store, files: Sequence[Path], ids: Iterable[str] = (), language: str = "en") -> None:
     """Add names to a session, all or none; where two files name one id, the later one counts.
 
-    Parameters
-    ----------
-    store : Store
-    files : sequence of Path
-        See :func:`actc.session.read_names.read_names`.
-    ids : iterable of str
-        The names in the candidates: of a dump or of RDF, only names of these and of the graph's are stored.
-    language : str
-        The language to take, where a file has several.
+    Of a dump or of RDF, only names of ``ids`` and of the graph's are stored; ``language`` is taken, where a file has
+    several.
     """
     dumps = [file for file in files if ending(file) in (*RDF_FORMATS, *JSON_FORMATS)]
     sql = "SELECT head FROM known UNION SELECT tail FROM known UNION SELECT relation FROM known"

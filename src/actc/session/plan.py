@@ -46,14 +46,7 @@ Plan = tuple[Picks, FloatArray, dict[str, Any]]
 
 
 class Planner:
-    """Refits a session's method whenever there are new answers.
-
-    Parameters
-    ----------
-    session : Session
-    pool : ScoredTriples, optional
-        The session's candidates, where they are in memory already.
-    """
+    """Refits a session's method whenever there are new answers; ``pool`` is given where it is in memory already."""
 
     def __init__(self, session: Session, pool: ScoredTriples | None = None) -> None:
         self.session = session

@@ -97,44 +97,22 @@ AROUND = " \t\r\n\"'`.,:;!*_()[]{}\u2581\u0120\u010a"
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """One triple, as it is put to a machine.
+    """One triple, as it is put to a machine."""
 
-    Parameters
-    ----------
-    triple : int
-        Its row in the pool.
-    key : str
-        Changes with everything that the machine reads: no question is put twice.
-    fields : dict
-        The fields of a prompt; a program reads them as one line of JSON.
-    """
-
-    triple: int
-    key: str
-    fields: dict[str, Any]
+    triple: int  # its row in the pool
+    key: str  # changes with everything that the machine reads: no question is put twice
+    fields: dict[str, Any]  # the fields of a prompt; a program reads them as one line of JSON
 
 
 @dataclass(frozen=True)
 class Reply:
-    """The answer of a machine.
+    """The answer of a machine."""
 
-    Parameters
-    ----------
-    answer : {"true", "false", "unsure"} or None
-        None where the reply could not be read.
-    probability : float, optional
-        That the triple is true, as the machine estimates it.
-    reason : str
-        In the machine's words.
-    tokens_in, tokens_out : int
-        What it read and wrote, where it is a language model that counts.
-    """
-
-    answer: str | None
-    probability: float | None = None
-    reason: str = ""
-    tokens_in: int = 0
-    tokens_out: int = 0
+    answer: str | None  # true, false or unsure; None where the reply could not be read
+    probability: float | None = None  # that the triple is true, as the machine estimates it
+    reason: str = ""  # in the machine's words
+    tokens_in: int = 0  # what it read, where it is a language model that counts
+    tokens_out: int = 0  # what it wrote
 
 
 NO_ANSWER = Reply(None)

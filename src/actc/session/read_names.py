@@ -58,16 +58,10 @@ def try_names(paths: Iterable[Path], language: str = "en") -> None:
 
 
 def read_names(path: Path, language: str = "en", wanted: Container[str] | None = None) -> Iterator[tuple[str, ...]]:
-    """Read the rows of a file.
+    """Read the rows of a file: .tsv, .csv, .parquet; .json, .jsonl; .nt, .ttl, .rdf, .owl, .jsonld; most also with .gz.
 
-    Parameters
-    ----------
-    path : Path
-        By its ending: .tsv, .csv, .parquet; .json, .jsonl; .nt, .ttl, .rdf, .owl, .jsonld; most also with .gz.
-    language : str
-        The language to take where a file has several; a text of no language, or of any other, is the second choice.
-    wanted : container of str, optional
-        The ids to read; all if not given.
+    Where a file has several languages, a text of ``language`` is taken; one of no language, or of any other, is the
+    second choice. Only the ``wanted`` ids are read, if given.
     """
     if not path.is_file():
         raise FileError(f"{path}: there is no such file.")

@@ -33,26 +33,7 @@ _KINDS: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """What holds for a whole session: written when it starts, and again with every change; the last value counts.
-
-    Parameters
-    ----------
-    triples : int
-        The size of the pool.
-    within : float, optional
-        Of an audit, to plus or minus how much the share of true triples is to be known; None where the session is none.
-    target : float, optional
-        Of an audit, the share of true triples to certify instead.
-    level : float
-        Of an audit, the confidence of its bounds.
-    candidates : int
-        How many candidates there are in all, where the pool is a sample of them; else 0.
-    n_facts : int
-        How many of the triples, the last ones, are facts of the graph: wrong ones are looked for among them, and the
-        score is the log-odds of being wrong.
-    paused : bool
-        Whether no cards are given out; answers are still stored.
-    """
+    """What holds for a whole session: written when it starts, and again with every change; the last value counts."""
 
     method: str = option("pooled", "See: actc methods.")
     budget: int = option(100, "How many triples to judge.")
@@ -66,13 +47,16 @@ class Settings:
     )
     link: str = option("", "Where entities are described: an address with {id}. [default: Wikidata]")
     seed: int = option(0, "Where draws start from.")
-    triples: int = 0
+    triples: int = 0  # the size of the pool
+    # Of an audit, to plus or minus how much the share of true triples is to be known; None where the session is none.
     within: float | None = None
-    target: float | None = None
-    level: float = 0.9
-    candidates: int = 0
+    target: float | None = None  # of an audit, the share of true triples to certify instead
+    level: float = 0.9  # of an audit, the confidence of its bounds
+    candidates: int = 0  # how many there are in all, where the pool is a sample of them; else 0
+    # How many of the triples, the last ones, are facts of the graph: wrong ones are looked for among them, and the
+    # score is the log-odds of being wrong.
     n_facts: int = 0
-    paused: bool = False
+    paused: bool = False  # no cards are given out; answers are still stored
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -134,19 +118,7 @@ def as_target(precision: float | None, confidence: float) -> TargetPrecision | N
 
 @dataclass(frozen=True, eq=False)
 class SessionInputs:
-    """What a session shows and uses besides its candidates.
-
-    Parameters
-    ----------
-    evidence : sequence of sequences of str, optional
-        Why each candidate may be true or false, see :func:`actc.session.names.write_reasons`.
-    facts : Triples, optional
-        What candidates could contradict; the graph's triples if not given.
-    answers : Annotations, optional
-        Earlier answers to candidates, by their rows: no new questions are about these.
-    people : path, optional
-        An earlier session, whose people may judge by the links that they have.
-    """
+    """What a session shows and uses besides its candidates."""
 
     names: Sequence[str | Path] = option(
         (), "Names of entities or relations: a table (id, name, description, types, sentence), JSON, RDF; repeatable."
@@ -157,26 +129,17 @@ class SessionInputs:
         None, "What may not be true together: a file of actc constraints, or learnt."
     )
     columns: Columns = option(None, COLUMNS)
+    # Why each candidate may be true or false, see actc.session.names.write_reasons.
     evidence: Sequence[Sequence[str]] | None = None
-    facts: Triples | None = None
+    facts: Triples | None = None  # what candidates could contradict; the graph's triples if not given
+    # Earlier answers to candidates, by their rows: no new questions are about these.
     answers: Annotations | None = None
-    people: Path | None = None
+    people: Path | None = None  # an earlier session, whose people may judge by the links that they have
 
 
 @dataclass(frozen=True)
 class JudgeConfig:
-    """Which machine judges which triples.
-
-    Parameters
-    ----------
-    retries : int
-        How often a request that failed is tried again.
-    timeout : float
-        Seconds to wait for a whole reply.
-    way : {"tokens", "schema", "text"} or empty
-        How a server answers: by the probabilities of its first word, by an object of a given form, or by any text;
-        empty for the first of these that it can.
-    """
+    """Which machine judges which triples."""
 
     program: str | None = option(None, "A command that judges: JSON lines in, JSON lines out.")
     url: str | None = option(None, "A server that speaks the OpenAI chat protocol, on this machine or elsewhere.")
@@ -188,8 +151,10 @@ class JudgeConfig:
     name: str | None = option(None, "What to call the judge. [default: the model's or program's name]")
     jobs: int = option(4, "Requests at the same time.")
     limit: int = option(10_000, "Requests in this run at most, retries among them.")
-    retries: int = 5
-    timeout: float = 120.0
+    retries: int = 5  # how often a request that failed is tried again
+    timeout: float = 120.0  # seconds to wait for a whole reply
+    # How a server answers: tokens (the probabilities of its first word), schema (an object of a given form) or text;
+    # empty for the first of these that it can.
     way: str = ""
 
     def __post_init__(self) -> None:
@@ -206,15 +171,7 @@ class JudgeConfig:
 
 @dataclass(frozen=True)
 class ExportFiles:
-    """The files that an export writes.
-
-    Parameters
-    ----------
-    count : int
-        How many tasks for Label Studio.
-    confidence : float
-        The confidence of the guaranteed precision.
-    """
+    """The files that an export writes."""
 
     labels: str | Path | None = option(None, "One label per judged triple: .tsv, .csv or .parquet.")
     history: str | Path | None = option(None, "Every answer that was ever given: .jsonl.")
@@ -222,8 +179,8 @@ class ExportFiles:
     accepted: str | Path | None = option(None, "The accepted triples: .tsv, .csv or .parquet.")
     label_studio: str | Path | None = option(None, "The next triples as Label Studio's tasks: .json.")
     precision: float | None = option(None, "Guarantee this precision, with 90% confidence.")
-    count: int = 100
-    confidence: float = 0.9
+    count: int = 100  # tasks for Label Studio
+    confidence: float = 0.9  # of the guaranteed precision
 
     def paths(self) -> dict[str, Path]:
         """Return the files that shall be written, by the names of their options."""

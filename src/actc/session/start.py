@@ -131,16 +131,7 @@ def _take_people(session: Session, earlier: Path) -> None:
 
 
 def add_session_names(session: str | Path | Session, files: Sequence[str | Path], language: str = "en") -> None:
-    """Add names to a session that was started; its pages show them at once.
-
-    Parameters
-    ----------
-    session : path or Session
-    files : sequence of path
-        See :func:`actc.session.read_names.read_names`.
-    language : str
-        The language of names and descriptions, where a file has several.
-    """
+    """Add names to a session that was started (see :func:`insert_names`); its pages show them at once."""
     with open_session(session) as session:
         pool = session.read_pool()
         insert_names(

@@ -64,11 +64,9 @@ def describe_session(session: Session) -> list[str]:
 def what_is_left(session: Session, annotator: Annotator, relation: str | None = None) -> str:
     """Return why an annotator has no lease.
 
-    Returns
-    -------
-    {"more", "paused", "certified", "spent", "relation", "others", "none"}
-        More are being planned; the owner paused the session; an audit has enough answers; the budget is spent; nothing
-        is left of the relation that they chose; other people have the rest; nothing is left for this annotator.
+    More are being planned (``more``); the owner paused the session; an audit has enough answers (``certified``); the
+    budget is spent; nothing is left of the relation that they chose; others have the rest; or nothing (``none``) is
+    left for this annotator.
     """
     counts = progress(session)
     if session.settings.paused:
@@ -207,19 +205,11 @@ NO_WORK = {"hasty": 0, "judged": 0, "true": 0, "false": 0, "unsure": 0, "seconds
 
 @dataclass(frozen=True)
 class Reliability:
-    """How often a person or a judge agrees with other people.
+    """How often a person or a judge agrees with other people."""
 
-    Parameters
-    ----------
-    compared : int
-        Triples judged by both.
-    right, low, high : float
-        The share of equal answers with its 90% interval (Beta posterior, uniform prior); NaN where none is compared.
-    """
-
-    compared: int = 0
-    right: float = float("nan")
-    low: float = float("nan")
+    compared: int = 0  # triples judged by both
+    right: float = float("nan")  # the share of equal answers; NaN where none is compared
+    low: float = float("nan")  # its 90% interval (Beta posterior, uniform prior)
     high: float = float("nan")
 
     @classmethod

@@ -192,15 +192,8 @@ FORGED = {
 class Store:
     """One SQLite file; writers of this process wait for each other here: SQLite would let them sleep and try again.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    create : bool
-        Make it; otherwise it must be there.
-    synced : bool
-        Sync every commit to the disk. A planner does not: what it writes can be computed again, and the judgements
-        of others wait while it has the file.
+    Without ``synced`` a commit is not synced to the disk. A planner does so: what it writes can be computed again, and
+    the judgements of others wait while it has the file.
     """
 
     def __init__(self, path: Path, create: bool = False, synced: bool = True) -> None:

@@ -38,14 +38,8 @@ def judge_in_terminal(
 ) -> int:
     """Ask until the budget is spent, nothing is left, or the annotator quits; return how many answers were given.
 
-    Parameters
-    ----------
-    read_key : callable
-        Returns the next key pressed.
-    read_line : callable
-        Shows a prompt and returns a line of text: for notes.
-    write : callable
-        Prints a line.
+    ``read_key`` returns the next key pressed, ``read_line`` shows a prompt and returns a line of text (for notes),
+    ``write`` prints a line.
     """
     answers, note = 0, ""
     while (card := _next_card(session, annotator)) is not None:
