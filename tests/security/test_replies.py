@@ -52,7 +52,7 @@ COUNTS = {
     "half of a table": lambda reply: reply[: len(reply) // 2],
     "half a character": lambda reply: reply.replace(b"http://e/r0", b"http://e/\xed\xa0\x80"),
     "a table that unpacks": lambda reply: (200, gzip.compress(b" " * 10**8), {"Content-Encoding": "gzip"}),
-    "what is not packed as said": status(200, b"no gzip", Content_Encoding="gzip"),
+    "what is not packed as its head claims": status(200, b"no gzip", Content_Encoding="gzip"),
     "an error that steers a terminal": status(400, ESCAPES),
     "an error of a megabyte": status(500, b"x" * 10**6),
     "an error in silence": status(503),

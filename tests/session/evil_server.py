@@ -1,4 +1,4 @@
-"""A server that answers questions to a model in every wrong way: ``MODES`` says which, one function each.
+"""A server that answers questions to a model in every wrong way: ``MODES`` has them, one function each.
 
 A mode is given the connection, the reply that an honest server would have given, and the key that came with the
 question; it writes whatever bytes it likes. It runs on bare sockets, since no server library would send these.
@@ -110,7 +110,7 @@ MODES = {
     "TLS alert": send(b"\x15\x03\x01\x00\x02\x02\x28"),
     "HTTP/9.9": send(b"HTTP/9.9 200 OK\r\n\r\n{}"),
     "a head of noise": send(b"HTTP/1.1 200 OK\r\n\xff\xfe\x00: \x01\r\n\r\n{}"),
-    "no gzip that says so": send(packet(b"not gzip at all", headers=["Content-Encoding: gzip"])),
+    "no gzip in the head alone": send(packet(b"not gzip at all", headers=["Content-Encoding: gzip"])),
     "not UTF-8": send(packet(b'{"choices": [{"message": {"content": "\xff\xfe true"}}]}')),
     "empty": send(packet(b"")),
     "204": send(b"HTTP/1.1 204 No Content\r\n\r\n"),
@@ -166,7 +166,7 @@ class EvilServer:
     """Listens on 127.0.0.1; treats every question in its ``mode``, and notes what it was asked."""
 
     def __init__(self, mode):
-        self.mode, self.asked, self.keys = mode, Counter(), []
+        self.mode, self.questions, self.keys = mode, Counter(), []
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.open, self.turn = True, 0
 
@@ -195,19 +195,19 @@ class EvilServer:
             try:
                 head, body = self.read(connection)
                 key = next((line.split()[-1].decode() for line in head.split(b"\r\n") if b"earer" in line), "")
-                self.asked[json.loads(body)["messages"][0]["content"]] += 1
+                self.questions[json.loads(body)["messages"][0]["content"]] += 1
                 self.keys.append(key)
                 self.turn += 1
                 mode = MODES[self.mode] or (send(packet(completion())) if self.turn % 3 else reset)
                 mode(connection, key)
-            except (OSError, ValueError):  # whoever asked is gone
+            except (OSError, ValueError):  # the client is gone
                 pass
 
     def read(self, connection):
-        told = b""
-        while b"\r\n\r\n" not in told:
-            told += connection.recv(65536)
-        head, _, body = told.partition(b"\r\n\r\n")
+        content = b""
+        while b"\r\n\r\n" not in content:
+            content += connection.recv(65536)
+        head, _, body = content.partition(b"\r\n\r\n")
         length = next(int(line.split()[-1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-len"))
         while len(body) < length:
             body += connection.recv(65536)

@@ -1,4 +1,4 @@
-"""A small server that speaks the OpenAI chat protocol, and misbehaves as told."""
+"""A small server that speaks the OpenAI chat protocol, and misbehaves by its moods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KEY = "sk-not-for-any-file-4711"
 
 
 class ModelServer(ThreadingHTTPServer):
-    """Answers true to what ends in an even number; ``moods`` says how each request in turn is treated.
+    """Answers true to what ends in an even number; ``moods`` has how each request in turn is treated.
 
     "well", "slow", "busy" (429), "broken" (500), "cut" (half an answer), "nonsense", "echo" (of the key), "hang-up",
     "refuse" (400), "away" (a redirect); after the last, well.
@@ -26,7 +26,7 @@ class ModelServer(ThreadingHTTPServer):
         self.can, self.refuses = can, refuses
         self.moods, self.key, self.seconds = list(moods), key, seconds
         self.bodies = []
-        self.asked, self.headers, self.times, self.answered = [], [], [], Counter()
+        self.questions, self.headers, self.times, self.answered = [], [], [], Counter()
         self.at_once = self.most_at_once = 0
         self.lock = threading.Lock()
 
@@ -55,27 +55,27 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with server.lock:
             mood = server.moods.pop(0) if server.moods else "well"
-            server.asked.append(body["messages"][0]["content"])
+            server.questions.append(body["messages"][0]["content"])
             server.bodies.append(body)
             server.headers.append(dict(self.headers))
             server.times.append(time.monotonic())
             server.at_once += 1
             server.most_at_once = max(server.most_at_once, server.at_once)
         time.sleep(0.3 if mood == "slow" else server.seconds)
-        with server.lock:  # before the answer: whoever has it may ask the next question at once
+        with server.lock:  # before the answer: who has it may ask the next question at once
             server.at_once -= 1
         self.treat(mood, body)
 
     def treat(self, mood, body):
-        told = self.headers.get("Authorization", "")
+        sent = self.headers.get("Authorization", "")
         refusals = {
-            "busy": (429, {"error": f"Slow down, {told}"}, {"Retry-After": "0.2"}),
-            "broken": (500, {"error": f"Out of order, {told}"}),
-            "refuse": (400, {"error": f"No such model, {told}"}),
+            "busy": (429, {"error": f"Slow down, {sent}"}, {"Retry-After": "0.2"}),
+            "broken": (500, {"error": f"Out of order, {sent}"}),
+            "refuse": (400, {"error": f"No such model, {sent}"}),
             "away": (307, {}, {"Location": "http://127.0.0.1:9/elsewhere"}),
         }
-        if self.server.key and told != f"Bearer {self.server.key}":
-            self.reply(401, {"error": f"Wrong key: {told}"})
+        if self.server.key and sent != f"Bearer {self.server.key}":
+            self.reply(401, {"error": f"Wrong key: {sent}"})
         elif mood in refusals:
             self.reply(*refusals[mood])
         elif mood == "hang-up":
@@ -96,16 +96,16 @@ class Handler(BaseHTTPRequestHandler):
         """Give probabilities of the first word, in several spellings; surer the larger the number asked about."""
         number = int(question.split()[-1].lstrip("h"))
         p = 0.5 + (0.3 if number % 2 == 0 else -0.3) + number / 1000
-        listed = {"True": 0.6 * p, " true": 0.3 * p, "\u2581FALSE": 0.9 * (1 - p), "Hello": 0.1}
-        top = [{"token": token, "logprob": math.log(share)} for token, share in listed.items()]
+        spellings = {"True": 0.6 * p, " true": 0.3 * p, "\u2581FALSE": 0.9 * (1 - p), "Hello": 0.1}
+        top = [{"token": token, "logprob": math.log(share)} for token, share in spellings.items()]
         choice = {"message": {"content": "True"}, "logprobs": {"content": [{"token": "True", "top_logprobs": top}]}}
         with self.server.lock:
             self.server.answered[question] += 1
         self.reply(200, {"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 1}})
 
     def answer(self, mood, question):
-        said = "true" if int(question.split()[-1].lstrip("h")) % 2 == 0 else "false"
-        text = f'Well. {{"answer": "{said}", "probability": {0.9 if said == "true" else 0.1}, "reason": "I read it."}}'
+        word = "true" if int(question.split()[-1].lstrip("h")) % 2 == 0 else "false"
+        text = f'Well. {{"answer": "{word}", "probability": {0.9 if word == "true" else 0.1}, "reason": "I read it."}}'
         if mood == "nonsense":
             text = "The moon is made of cheese."
         if mood == "echo":

@@ -61,7 +61,7 @@ def test_every_triple_is_judged_once_whatever_the_server_does(folder):
     rows = stored(folder)
     assert sorted(row[0] for row in rows) == list(range(60))
     assert (run.answered + run.unreadable, run.failed, run.before) == (60, 0, 0)
-    assert run.requests == len(server.asked) > 60
+    assert run.requests == len(server.questions) > 60
     assert 0 < run.unreadable == sum(row[1] is None for row in rows)
 
 
@@ -70,17 +70,17 @@ def test_answers_are_those_that_the_server_gave_to_so_many_requests_at_once(fold
     with ModelServer(seconds=0.02) as server:
         run = judge(folder, server, jobs=3)
     assert server.most_at_once == 3
-    for triple, said, probability, reason in stored(folder):
+    for triple, answer, probability, reason in stored(folder):
         even = int(pool.triple(triple)[0].lstrip("h")) % 2 == 0
-        assert (said, probability, reason) == (("true", 0.9) if even else ("false", 0.1)) + ("I read it.",)
+        assert (answer, probability, reason) == (("true", 0.9) if even else ("false", 0.1)) + ("I read it.",)
     assert (run.tokens_in, run.tokens_out) == (6000, 600)
 
 
-def test_what_was_asked_is_not_asked_again_unless_it_is_told_otherwise(folder):
+def test_what_was_asked_is_not_asked_again_unless_the_prompt_is_another(folder):
     with ModelServer() as server:
         judge(folder, server, count=20)
         again = judge(folder, server)
-        assert (again.before, again.answered, len(server.asked)) == (20, 40, 60)
+        assert (again.before, again.answered, len(server.questions)) == (20, 40, 60)
         (folder / "prompt.txt").write_text("Really true? {tail} {head_id}")
         assert judge(folder, server).answered == 60
     store, pool = Store(folder / "session" / FILE), Session(folder / "session").read_pool()
@@ -99,14 +99,14 @@ def test_what_was_asked_is_not_asked_again_unless_it_is_told_otherwise(folder):
         (("text",), ("tokens", "schema"), "text"),
     ],
 )
-def test_a_server_is_asked_in_the_best_way_that_it_can_answer_found_out_once(folder, can, refuses, way):
+def test_a_server_is_asked_in_the_best_way_that_it_can_answer_tried_once(folder, can, refuses, way):
     with ModelServer(["broken"], can=can, refuses=refuses) as server:  # a failure shows nothing about ways
         run = judge(folder, server, way="", count=10)
         tried = 1 + ["tokens", "schema", "text"].index(way)
-        assert (run.answered, run.unreadable, len(server.asked)) == (10, 0, 10 + tried)
+        assert (run.answered, run.unreadable, len(server.questions)) == (10, 0, 10 + tried)
         assert way_of(folder) == way
         assert judge(folder, server, way="", count=20).answered == 10
-        assert len(server.asked) == 20 + tried  # remembered
+        assert len(server.questions) == 20 + tried  # remembered
     assert all(("logprobs" in body) == (way == "tokens") for body in server.bodies[tried:])
 
 
@@ -114,14 +114,14 @@ def test_token_probabilities_are_the_answer_in_all_spellings(folder):
     pool = make_pool(60, 3)[0]
     with ModelServer(can=("tokens",)) as server:
         judge(folder, server, way="")
-    for triple, said, probability, _ in stored(folder):
+    for triple, answer, probability, _ in stored(folder):
         number = int(pool.triple(triple)[0].lstrip("h"))
         assert probability == pytest.approx(0.5 + (0.3 if number % 2 == 0 else -0.3) + number / 1000)
-        assert said == ("true" if probability > 0.5 else "false")
+        assert answer == ("true" if probability > 0.5 else "false")
     assert all(body["max_tokens"] == 1 for body in server.bodies)
 
 
-def test_without_httpx_one_sentence_says_what_to_install(folder, monkeypatch):
+def test_without_httpx_one_sentence_names_what_to_install(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "httpx", None)  # which is how Python remembers that it cannot be imported
     with ModelServer() as server, pytest.raises(MissingExtraError, match=r"actc\[judge\]"):
         judge(folder, server)
@@ -130,13 +130,13 @@ def test_without_httpx_one_sentence_says_what_to_install(folder, monkeypatch):
 def test_the_limit_of_requests_holds_to_the_last_one(folder):
     with ModelServer(["broken"] * 10) as server:
         run = judge(folder, server, limit=25, jobs=4)
-        assert len(server.asked) == run.requests == 25
+        assert len(server.questions) == run.requests == 25
         assert run.answered == len(stored(folder)) == 15
         assert run.failed == 45
         assert judge(folder, server).answered == 45
 
 
-def test_a_server_that_says_when_to_come_back_is_left_alone_till_then(folder):
+def test_a_server_that_gives_a_time_to_come_back_is_left_alone_till_then(folder):
     with ModelServer(["busy"]) as server:
         judge(folder, server, jobs=1, count=1, which="doubtful")
     assert server.times[1] - server.times[0] >= 0.2
@@ -147,7 +147,7 @@ def test_retry_after_is_read_as_seconds(value, seconds):
     assert machines._read_retry_after(value) == seconds
 
 
-def test_a_server_that_is_not_there_ends_the_run_and_what_it_said_is_kept(folder):
+def test_a_server_that_is_not_there_ends_the_run_and_its_answers_stay(folder):
     with ModelServer() as server:
         judge(folder, server, count=5)
     with pytest.raises(ActcError):
@@ -191,7 +191,7 @@ def test_a_wrong_key_or_none_is_refused_in_a_sentence_without_it(folder, monkeyp
 def test_only_the_prompt_and_the_model_s_name_leave(folder):
     with ModelServer() as server:
         judge(folder, server, count=1, which="doubtful")
-    assert server.asked[0].startswith("Is it true?\nr")
+    assert server.questions[0].startswith("Is it true?\nr")
     assert "Authorization" not in server.headers[0]
 
 
@@ -211,16 +211,16 @@ def wait_for(happened, seconds=60):
 def test_the_first_interrupt_ends_a_run_that_waits_for_a_reply(folder):
     with ModelServer(seconds=600) as server:
         process = start(folder, server)
-        wait_for(lambda: server.asked)
+        wait_for(lambda: server.questions)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
-        assert (process.returncode, said.strip()) == (130, b"")
+        _, printed = process.communicate(timeout=30)
+        assert (process.returncode, printed.strip()) == (130, b"")
 
 
-def test_of_two_runs_at_once_one_asks_and_the_other_says_so(folder):
+def test_of_two_runs_at_once_one_asks_and_the_other_refuses(folder):
     with ModelServer(seconds=0.05) as server:
         first = start(folder, server)
-        wait_for(lambda: server.asked)
+        wait_for(lambda: server.questions)
         with pytest.raises(OptionError):
             judge(folder, server)
         assert first.wait(60) == 0
@@ -233,10 +233,10 @@ def test_of_two_runs_at_once_one_asks_and_the_other_says_so(folder):
 def test_a_run_that_is_killed_goes_on_where_it_was_and_nothing_is_lost_or_doubled(folder):
     with ModelServer(seconds=0.08) as server:
         kills = 0
-        while len(set(server.asked)) < 50:
+        while len(set(server.questions)) < 50:
             process = start(folder, server, "--jobs", "2")
-            seen = len(server.asked)
-            while len(server.asked) < seen + 25 and process.poll() is None:
+            seen = len(server.questions)
+            while len(server.questions) < seen + 25 and process.poll() is None:
                 time.sleep(0.01)
             process.kill()
             process.communicate()

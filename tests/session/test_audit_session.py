@@ -27,21 +27,21 @@ def judged(tmp_path: Path) -> Session:
     session = start_copy(tmp_path / "session", tmp_path / "scores.parquet", Settings(title="Births"))
     ada = session.add_annotator("ada")
     for task in session.ask(ada, 40):
-        said = "true" if labels[task.triple] else "false"
-        session.record(ada, [Judgement(said, task.triple, f"k{task.triple}")])
+        answer = "true" if labels[task.triple] else "false"
+        session.record(ada, [Judgement(answer, task.triple, f"k{task.triple}")])
     return session
 
 
-def judge(audit: Session, count: int, said: str = "true") -> list[int]:
-    """Let ada judge an audit, and its planner look; return what she was asked."""
-    ada, planner, asked = audit.annotator("ada"), Planner(audit), []
+def judge(audit: Session, count: int, answer: str = "true") -> list[int]:
+    """Let ada judge an audit, and its planner look; return what she was drawn."""
+    ada, planner, drawn = audit.annotator("ada"), Planner(audit), []
     for _ in range(count):
         if not (tasks := audit.ask(ada)):
             break
-        asked.append(tasks[0].triple)
-        audit.record(ada, [Judgement(said, tasks[0].triple, f"k{len(asked)}{said}")])
+        drawn.append(tasks[0].triple)
+        audit.record(ada, [Judgement(answer, tasks[0].triple, f"k{len(drawn)}{answer}")])
         planner.step()
-    return asked
+    return drawn
 
 
 def assess_session(session):
@@ -52,47 +52,47 @@ def test_what_is_asked_is_drawn_from_what_is_accepted(judged, tmp_path):
     audit = start_audit(judged, count=30, seed=7)
     write_accepted(judged, open_case(judged)[0], tmp_path / "accepted.tsv")
     accepted = read_scored(tmp_path / "accepted.tsv")[0]
-    asked = audit.read_pool().take(judge(audit, 30))
-    assert len(asked) == 30
-    assert accepted.contains(asked).all()
+    drawn = audit.read_pool().take(judge(audit, 30))
+    assert len(drawn) == 30
+    assert accepted.contains(drawn).all()
     assert audit.folder == judged.folder / "audit"
     assert audit.settings.title == "Audit of Births"
 
 
 def test_an_audit_ends_when_the_share_is_known_well_enough(judged):
     audit = start_audit(judged, within=0.1)
-    asked = judge(audit, 200)
-    assert len(set(asked)) == len(asked) == MIN_ANSWERS  # all are true
+    drawn = judge(audit, 200)
+    assert len(set(drawn)) == len(drawn) == MIN_ANSWERS  # all are true
     share = assess_session(audit).share
     assert share.high - share.low <= 0.2
     assert what_is_left(audit, audit.annotator("ada")) == "certified"
 
 
-def test_an_audit_of_a_promise_draws_from_what_was_accepted_under_it(judged, tmp_path):
+def test_an_audit_of_a_guarantee_draws_from_what_was_accepted_under_it(judged, tmp_path):
     some = tmp_path / "accepted.tsv"
     write_accepted(judged, open_case(judged)[0], some)
     few = some.read_text().splitlines()[:6]
     some.write_text("\n".join(few) + "\n")
     audit = start_audit(judged, among=str(some), count=30)
-    asked = {(task.head, task.relation, task.tail) for task in audit.ask(audit.annotator("ada"), 30)}
-    assert asked == {tuple(line.split("\t")[:3]) for line in few[1:]}
+    drawn = {(task.head, task.relation, task.tail) for task in audit.ask(audit.annotator("ada"), 30)}
+    assert drawn == {tuple(line.split("\t")[:3]) for line in few[1:]}
     assert audit.settings.triples == 5
 
 
 def test_answers_say_how_many_are_true_without_any_model(judged):
     audit = start_audit(judged, count=20)
-    asked = judge(audit, 5) + judge(audit, 1, "false")
-    found = assess_session(audit)
-    assert (found.judged, found.trues, found.total) == (6, 5, audit.settings.triples)
-    assert found.share == assess(audit.read_pool(), audit.annotations()).share
-    assert len(set(asked)) == 6
+    drawn = judge(audit, 5) + judge(audit, 1, "false")
+    result = assess_session(audit)
+    assert (result.judged, result.trues, result.total) == (6, 5, audit.settings.triples)
+    assert result.share == assess(audit.read_pool(), audit.annotations()).share
+    assert len(set(drawn)) == 6
 
 
 def test_it_is_over_when_the_target_is_certified_and_goes_on_when_an_answer_is_taken_back(judged):
     audit = start_audit(judged, count=100, target=0.5)
-    asked = judge(audit, 100)
+    drawn = judge(audit, 100)
     ada = audit.annotator("ada")
-    assert 3 < len(asked) < 40
+    assert 3 < len(drawn) < 40
     assert what_is_left(audit, ada) == "certified"
     assert picture(audit)["advice"].endswith("Certified: at least 0.5 of the accepted facts are true.")
     audit.record(ada, [Judgement("undo", None, "u")])

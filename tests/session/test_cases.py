@@ -1,14 +1,13 @@
-"""A report from a session: what people said, and how each triple came to be asked."""
+"""A report from a session: people's answers, and how each triple was selected."""
 
 from __future__ import annotations
 
 from actc.data.files import write_scored
 from actc.decide.report import make_report
-from actc.session import Judgement
 from actc.session.cases import open_case
-from actc.session.plan import Planner
 from actc.session.settings import Settings
 from tests.conftest import start_copy
+from tests.session.answering import answer_truly
 from tests.synthetic import make_truth
 
 
@@ -16,13 +15,7 @@ def judged_session(folder, method: str, count: int):
     pool, labels, _ = make_truth(600, 4)
     write_scored(folder / "scores.parquet", pool)
     session = start_copy(folder / "session", folder / "scores.parquet", Settings(method=method, budget=200))
-    ada, planner = session.add_annotator("ada"), Planner(session)
-    for number in range(count):
-        if number % 10 == 0:
-            planner.step()
-        task = session.ask(ada)[0]
-        row = int(pool.find([task.head], [task.relation], [task.tail])[0])
-        session.record(ada, [Judgement("true" if labels[row] else "false", task.triple, f"key-{number}")])
+    answer_truly(session, pool, labels, count)
     return session
 
 

@@ -39,7 +39,7 @@ def test_asking_ends_in_time_and_in_a_sentence_at_worst(mode):
         waited = time.monotonic() - began - (time.process_time() - worked)
         ways = 2  # tried in vain, for the first question
         most = (COUNT + ways) * (RETRIES + 1)
-        assert sum(server.asked.values()) <= model.requests <= most
+        assert sum(server.questions.values()) <= model.requests <= most
         assert waited < most * (TIMEOUT + 0.2) + 10  # the machine may have other work
         assert set(server.keys) <= {KEY}
     if mode in WELL:

@@ -1,4 +1,4 @@
-"""Machines judge a session: which triples, told what, and what comes of it; people's answers stay the only labels."""
+"""Machines judge a session: which triples, by which questions; people's answers stay the only labels."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ POOL, TRUTH = make_pool(240, 3, seed=7)
 PROGRAM = """
 import json, sys
 for line in sys.stdin:
-    told = json.loads(line)
-    number = int(told["head_id"][1:])
+    question = json.loads(line)
+    number = int(question["head_id"][1:])
     if number % 10 == 9:
         print("no sense at all")
-        print(json.dumps({"triple": told["triple"], "answer": "perhaps not"}))
+        print(json.dumps({"triple": question["triple"], "answer": "perhaps not"}))
         continue
-    said = "true" if number in TRUE else "false"
-    print(json.dumps({"triple": told["triple"], "answer": said, "probability": 0.97 if said == "true" else 0.03}))
-    print(json.dumps({"triple": told["triple"], "answer": "unsure"}), flush=True)  # once more: the first one counts
+    answer = "true" if number in TRUE else "false"
+    print(json.dumps({"triple": question["triple"], "answer": answer, "probability": 0.03 + 0.94 * (number in TRUE)}))
+    print(json.dumps({"triple": question["triple"], "answer": "unsure"}), flush=True)  # once more: the first one counts
 """
 
 
@@ -64,8 +64,8 @@ def command(tmp_path):
 def let_people_answer(session, count):
     ada = session.add_annotator("ada")
     for task in session.ask(ada, count):
-        said = "true" if TRUTH[task.triple] else "false"
-        session.record(ada, [Judgement(said, task.triple, f"k{task.triple}")])
+        answer = "true" if TRUTH[task.triple] else "false"
+        session.record(ada, [Judgement(answer, task.triple, f"k{task.triple}")])
 
 
 def test_a_program_judges_everything_once_and_its_answers_are_no_labels(session, tmp_path):
@@ -88,7 +88,7 @@ def test_a_program_judges_everything_once_and_its_answers_are_no_labels(session,
     assert not {"judge", "judges", "answer", "probability"} & set(card)
 
 
-def test_a_program_that_says_nothing_and_does_not_listen_is_ended(session, tmp_path, monkeypatch):
+def test_a_program_that_writes_nothing_and_does_not_listen_is_ended(session, tmp_path, monkeypatch):
     monkeypatch.setattr("actc.session.machines.GOODBYE_SECONDS", 0.2)
     (tmp_path / "deaf.py").write_text("import os, time\nos.close(1)\ntime.sleep(60)\n")
     texts = np.array(["x" * 2000] * len(POOL), dtype=object)
@@ -125,7 +125,7 @@ def test_what_people_judged_comes_first_and_tells_how_far_to_trust_it(session, t
 
 
 @pytest.mark.parametrize("which", list(CHOICES))
-def test_each_choice_of_triples_is_what_it_says(session, tmp_path, which):
+def test_each_choice_of_triples_has_what_its_name_means(session, tmp_path, which):
     let_people_answer(session, 20)
     judge_triples(session, program=command(tmp_path), which=which, count=60)
     with sqlite3.connect(session.folder / "session.sqlite") as connection:
@@ -209,7 +209,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(untouched, options, error):
         judge_triples(untouched, **options)
 
 
-def test_judges_turn_decisions_round_and_the_report_says_what_they_bought(session, tmp_path):
+def test_judges_turn_decisions_round_and_the_report_shows_what_they_bought(session, tmp_path):
     let_people_answer(session, 60)
     plain = open_case(session)[0]
     assert compare_judges(plain) is None
@@ -223,20 +223,20 @@ def test_judges_turn_decisions_round_and_the_report_says_what_they_bought(sessio
     header, *rows = [line.split("\t") for line in (tmp_path / "accepted.tsv").read_text().splitlines()]
     by = [row[header.index("by")] for row in rows]
     assert set(by) == {"person", "judges", "method"}
-    found = compare_judges(case)
-    with_judges, without = found["with"]["accuracy"], found["without"]["accuracy"]
+    comparison = compare_judges(case)
+    with_judges, without = comparison["with"]["accuracy"], comparison["without"]["accuracy"]
     assert with_judges.high - with_judges.low < without.high - without.low
     assert with_judges.low <= (decided.accepted == TRUTH).mean()
-    assert found["checks"] == 60
-    assert found["judges"][0]["weight"] > 1
+    assert comparison["checks"] == 60
+    assert comparison["judges"][0]["weight"] > 1
     written = actc.write_report(session.folder, tmp_path / "report.html", json_out=tmp_path / "report.json")
-    assert f"The judges change {found['changed']} decisions." in written.judges
+    assert f"The judges change {comparison['changed']} decisions." in written.judges
     assert any(line.startswith("Accuracy with judges: ") and "; without them: " in line for line in written.judges)
     assert "What machine judges added" in (tmp_path / "report.html").read_text()
     assert '"changed"' in (tmp_path / "report.json").read_text()
 
 
-def test_judges_order_the_list_and_whoever_reads_its_file_accepts_the_same(session, tmp_path):
+def test_judges_order_the_list_and_a_reader_of_its_file_accepts_the_same(session, tmp_path):
     judge_triples(session, program=command(tmp_path), which="all")
     session.change({"precision": 0.7})
     planner = Planner(session)

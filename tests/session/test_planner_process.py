@@ -1,4 +1,4 @@
-"""When no questions can be planned, the owner is told why, in words."""
+"""When no questions can be planned, the owner reads why, in words."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def wait_until(happened):
     raise AssertionError("it did not happen in a minute")
 
 
-def test_a_planner_that_fails_says_why_on_the_page_and_in_the_report_until_it_plans_again(tmp_path):
+def test_a_planner_that_fails_shows_why_on_the_page_and_in_the_report_until_it_plans_again(tmp_path):
     session = begin(tmp_path)
     pool = session.folder / "pool.parquet"
     sound = pool.read_bytes()
     pool.write_bytes(sound[:-100] + bytes(100))
-    told: list[str] = []
-    with planning(session, told.append):
-        wait_until(lambda: told)
-        assert "pool.parquet" in told[0]
-        assert "Traceback" not in told[0]
+    sentences: list[str] = []
+    with planning(session, sentences.append):
+        wait_until(lambda: sentences)
+        assert "pool.parquet" in sentences[0]
+        assert "Traceback" not in sentences[0]
         trouble = session.read_failure()
         assert "pool.parquet" in trouble
         assert describe_session(session)[-1].endswith(trouble)

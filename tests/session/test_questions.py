@@ -1,4 +1,4 @@
-"""What machines say is read as far as it makes sense; a prompt says what it is told."""
+"""Replies of machines are read as far as they make sense; a prompt has the fields that are given."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from actc.session.questions import (
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "probability", "reason"),
+    ("text", "answer", "probability", "reason"),
     [
         ('{"answer": "true", "probability": 0.8, "reason": "so"}', "true", 0.8, "so"),
         ('```json\n{"answer": "False."}\n```', "false", None, ""),
@@ -40,14 +40,14 @@ from actc.session.questions import (
         ("notable", None, None, ""),
     ],
 )
-def test_a_text_is_read_by_its_object_or_its_first_word(text, said, probability, reason):
+def test_a_text_is_read_by_its_object_or_its_first_word(text, answer, probability, reason):
     reply = read_reply(text)
-    assert (reply.answer, reply.probability, reply.reason) == (said, probability, reason)
+    assert (reply.answer, reply.probability, reply.reason) == (answer, probability, reason)
 
 
-@pytest.mark.parametrize(("value", "said"), [(True, "true"), (0, "false"), ("no", "false"), (None, None), ([], None)])
-def test_a_function_may_just_say_it(value, said):
-    assert read_reply(value).answer == said
+@pytest.mark.parametrize(("value", "answer"), [(True, "true"), (0, "false"), ("no", "false"), (None, None), ([], None)])
+def test_a_value_may_be_the_answer(value, answer):
+    assert read_reply(value).answer == answer
 
 
 JSON = st.recursive(
@@ -81,7 +81,7 @@ def test_a_line_about_nothing_is_left_out():
     assert '{"answer": "true"' in fill_prompt(DEFAULT, {"sentence": "It is.", "answer": IN_JSON})
 
 
-def test_what_a_text_says_is_never_read_as_a_field():
+def test_a_text_is_never_read_as_a_field():
     assert fill_prompt("{sentence} {source}", {"sentence": "{source}", "source": "{head}"}) == "{source} {head}"
 
 
@@ -92,12 +92,12 @@ def test_a_prompt_that_cannot_work_is_refused(tmp_path, text, error):
         read_prompt(tmp_path / "p.txt")
 
 
-def test_a_key_changes_with_anything_that_is_told():
+def test_a_key_changes_with_anything_in_the_question():
     assert hash_question({"a": 1, "b": 2}) == hash_question({"b": 2, "a": 1}) != hash_question({"a": 1, "b": 3})
 
 
 @pytest.mark.parametrize(
-    ("listed", "said", "p"),
+    ("shares", "answer", "p"),
     [
         ({"True": 0.9, "False": 0.1}, "true", 0.9),
         ({" wahr": 0.2, "falsch": 0.6, "▁Falsch": 0.2}, "false", 0.2),
@@ -106,10 +106,10 @@ def test_a_key_changes_with_anything_that_is_told():
         ({"the": 0.9, "true": 0.001}, None, None),
     ],
 )
-def test_probabilities_of_words_are_read_in_any_spelling_and_language(listed, said, p):
-    top = [{"token": token, "logprob": math.log(share)} for token, share in listed.items()]
+def test_probabilities_of_words_are_read_in_any_spelling_and_language(shares, answer, p):
+    top = [{"token": token, "logprob": math.log(share)} for token, share in shares.items()]
     reply = read_tokens({"logprobs": {"content": [{"top_logprobs": top}]}})
-    assert reply.answer == said
+    assert reply.answer == answer
     assert reply.probability == (None if p is None else pytest.approx(p))
 
 

@@ -45,13 +45,13 @@ def begin(scores: Path, *names: str, **settings) -> tuple:
     return session, *(session.add_annotator(name) for name in names)
 
 
-def judge(session: Session, annotator, count: int, said: str = "true") -> list[int]:
+def judge(session: Session, annotator, count: int, answer: str = "true") -> list[int]:
     """Judge the next triples, one at a time, and return them."""
     judged = []
     for _ in range(count):
         task = session.ask(annotator, 3)[0]
         number = len(history(session))
-        session.record(annotator, [Judgement(said, task.triple, f"{annotator.name}-{number}")])
+        session.record(annotator, [Judgement(answer, task.triple, f"{annotator.name}-{number}")])
         judged.append(task.triple)
     return judged
 
@@ -92,7 +92,7 @@ def test_a_batch_with_a_judgement_that_cannot_be_stores_nothing(scores, refused)
     assert history(session) == []
 
 
-def test_the_same_answer_from_a_second_window_is_the_one_that_stands_unless_it_says_more(scores):
+def test_the_same_answer_from_a_second_window_is_the_one_that_stands_unless_it_has_more(scores):
     session, ada = begin(scores, "ada")
     triple = session.ask(ada)[0].triple
     first = session.record(ada, [Judgement("true", triple, "a", note="hm")])
@@ -126,12 +126,12 @@ def test_unsure_is_no_label_and_comes_back_later(scores):
 
 def test_nobody_is_asked_for_a_third_time_what_they_were_unsure_of_twice(scores):
     session = new_session(scores)
-    ada, said = session.add_annotator("ada"), []
+    ada, cards = session.add_annotator("ada"), []
     for number in range(3 * queue_module.AGAIN_AFTER):
         triple = session.ask(ada, 3)[0].triple
-        said.append(triple)
-        session.record(ada, [Judgement("unsure" if triple == said[0] else "true", triple, f"k{number}")])
-    assert said.count(said[0]) == queue_module.MOST_UNSURE
+        cards.append(triple)
+        session.record(ada, [Judgement("unsure" if triple == cards[0] else "true", triple, f"k{number}")])
+    assert cards.count(cards[0]) == queue_module.MOST_UNSURE
 
 
 def test_what_one_is_unsure_of_is_offered_to_another(scores):
@@ -175,14 +175,14 @@ def test_a_lower_budget_takes_back_what_nobody_judged_yet_and_an_answer_on_its_w
 def test_a_triple_that_one_judged_and_another_holds_takes_one_place_of_the_budget(scores):
     session, ada, bob = begin(scores, "ada", "bob", overlap=1.0, budget=1)
     judged = judge(session, ada, 1)
-    held = {task.triple for task in session.ask(bob, 1)}
+    leased = {task.triple for task in session.ask(bob, 1)}
     session.change({"budget": 2})
-    held |= {task.triple for task in session.ask(ada, 3)}
-    assert judged[0] in held
-    assert len(held) == 2
+    leased |= {task.triple for task in session.ask(ada, 3)}
+    assert judged[0] in leased
+    assert len(leased) == 2
 
 
-def test_a_card_does_not_tell_a_repeat_and_hides_the_score(scores):
+def test_a_card_does_not_show_a_repeat_and_hides_the_score(scores):
     session = new_session(scores)
     task = session.ask(session.add_annotator("ada"))[0]
     card = make_card(session.names, task)
@@ -223,11 +223,11 @@ def test_an_abandoned_triple_is_offered_to_others_and_a_late_answer_still_counts
 
 
 def test_a_lease_lasts_as_long_whatever_time_of_day_it_is(scores, monkeypatch):
-    session, day, told = new_session(scores, budget=1), 24 * 60 * 60, time.time()
+    session, day, now = new_session(scores, budget=1), 24 * 60 * 60, time.time()
     ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
     left = session.ask(ada)[0].triple
     for jump in (day, -day):  # somebody sets the clock
-        monkeypatch.setattr(time, "time", lambda jump=jump: told + jump)
+        monkeypatch.setattr(time, "time", lambda jump=jump: now + jump)
         assert session.ask(bob) == []
     later = time.monotonic() + queue_module.LEASE_SECONDS
     monkeypatch.setattr(session_module, "lease_clock", lambda: later)
@@ -284,10 +284,10 @@ class Interrupted(Planner):
     """A planner during whose work people go on: one answers, another is given triples."""
 
     def _plan_part(self, *arguments):
-        found = super()._plan_part(*arguments)
+        plan = super()._plan_part(*arguments)
         self.judged = set(judge(self.session, self.session.annotator("ada"), 3))
-        self.held = {task.triple for task in self.session.ask(self.session.annotator("bob"), 4)}
-        return found
+        self.leased = {task.triple for task in self.session.ask(self.session.annotator("bob"), 4)}
+        return plan
 
 
 def test_what_people_answer_or_take_while_a_plan_is_made_is_not_in_it(scores):
@@ -300,7 +300,7 @@ def test_what_people_answer_or_take_while_a_plan_is_made_is_not_in_it(scores):
     assert len(planner.judged) == 3
     assert not planner.judged & on_table
     assert not planner.judged & set(planned(session))
-    assert not planner.held & set(planned(session))
+    assert not planner.leased & set(planned(session))
 
 
 def asked_about(session: Session, annotator, relation: str | None, count: int = 6) -> list[str]:
@@ -320,7 +320,7 @@ def planned(session: Session) -> list[int]:
     return [row["triple"] for row in session.store.rows("SELECT triple FROM plan ORDER BY place")]
 
 
-def test_a_plan_made_from_newer_answers_is_kept(scores):
+def test_a_plan_made_from_newer_answers_stays(scores):
     session = new_session(scores)
     with session.store.transaction() as connection:
         connection.execute("INSERT INTO refit (at, judgement, content) VALUES (0, 1000000, '{}')")
@@ -441,8 +441,8 @@ def test_standing_answers_are_what_a_replay_of_the_history_gives(tmp_path_factor
         else:
             stack.append((triple, word))
     expected = {triple: word == "true" for triple, word in stack if word != "unsure"}
-    found = session.annotations()
-    assert dict(zip(found.rows.tolist(), found.labels.tolist(), strict=True)) == expected
+    answers = session.annotations()
+    assert dict(zip(answers.rows.tolist(), answers.labels.tolist(), strict=True)) == expected
     session.close()
 
 
@@ -502,15 +502,19 @@ def test_a_graph_in_turtle_is_shown_on_cards_and_names_what_it_names(tmp_path):
     )
     assert [session.names.of(f"{place}{one}").name for one in ("a1", "b")] == ["Ada", "Bob"]
     card = make_card(session.names, session.ask(session.add_annotator("ada"), 1)[0])
-    assert card["sentence"][-1]["text"] == "Bob"  # not told apart from its own label
+    assert card["sentence"][-1]["text"] == "Bob"  # the same as its own label
     assert [[part["text"] for part in fact[::2]] for fact in card["tail_facts"]] == [["Bob", "likes", "c"]]
     session.close()
 
 
-def test_reasons_are_kept_beside_the_candidates_and_call_ids_by_their_names(scores):
+def test_reasons_stand_beside_the_candidates_and_call_ids_by_their_names(scores):
     pool = read_scored(scores)[0]
-    said = [(f"[[{pool.triple(row)[0]}]] is known", "against: nothing") if row % 2 else () for row in range(len(pool))]
-    session = create_session(scores.parent / "session", scores, Settings("actc-lr-rndm"), SessionInputs(evidence=said))
+    reasons = [
+        (f"[[{pool.triple(row)[0]}]] is known", "against: nothing") if row % 2 else () for row in range(len(pool))
+    ]
+    session = create_session(
+        scores.parent / "session", scores, Settings("actc-lr-rndm"), SessionInputs(evidence=reasons)
+    )
     head = pool.triple(3)[0]
     assert session.names.reasons(3) == (f"{head} is known", "against: nothing")
     assert session.names.reasons(4) == ()
@@ -522,18 +526,18 @@ def test_reasons_are_kept_beside_the_candidates_and_call_ids_by_their_names(scor
 
 def with_reasons(scores: Path, **settings) -> Session:
     """A session in which every candidate has two reasons."""
-    said = [("[[e1]] is known", "against: nothing else is")] * 200
+    reasons = [("[[e1]] is known", "against: nothing else is")] * 200
     return create_session(
-        scores.parent / "session", scores, Settings("actc-lr-rndm", **settings), SessionInputs(evidence=said)
+        scores.parent / "session", scores, Settings("actc-lr-rndm", **settings), SessionInputs(evidence=reasons)
     )
 
 
 def seen(session: Session, *words: str) -> list[str | None]:
     """Judge one triple after the other; return when its reasons could be read, as the history tells."""
     ada = session.add_annotator("ada")
-    for number, said in enumerate(words):
-        triple = None if said == "undo" else session.ask(ada)[0].triple
-        session.record(ada, [Judgement(said, triple, f"k{number}")])
+    for number, answer in enumerate(words):
+        triple = None if answer == "undo" else session.ask(ada)[0].triple
+        session.record(ada, [Judgement(answer, triple, f"k{number}")])
     lines = [json.loads(line["shown"]) for line in history(session)[::-1] if line["answer"] != "undo"]
     return [shown.get("reasons") for shown in lines]
 

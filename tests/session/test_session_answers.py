@@ -39,8 +39,8 @@ def answer(session: Session, name: str, words: str) -> list[int]:
     annotator, triples = session.add_annotator(name), []
     for word in words:
         task = session.ask(annotator)[0]
-        said = {"t": "true", "f": "false", "s": "unsure"}[word]
-        session.record(annotator, [Judgement(said, task.triple, f"{name}{task.triple}{len(triples)}")])
+        label = {"t": "true", "f": "false", "s": "unsure"}[word]
+        session.record(annotator, [Judgement(label, task.triple, f"{name}{task.triple}{len(triples)}")])
         triples.append(task.triple)
     return triples
 
@@ -58,8 +58,8 @@ def test_the_label_of_a_triple_is_that_of_the_majority_in_the_order_of_the_first
     lines = [
         {"answer": {"t": "true", "f": "false", "s": "unsure"}[word], "name": name}
         | dict(zip(Session.TRIPLE, session.read_pool().triple(triple), strict=True))
-        for name, said in words.items()
-        for triple, word in zip(triples, said, strict=True)
+        for name, letters in words.items()
+        for triple, word in zip(triples, letters, strict=True)
     ]
     (session.folder.parent / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
     read_judgements(session, session.folder.parent / "a.jsonl")
@@ -170,9 +170,9 @@ def test_a_key_that_was_used_for_another_answer_is_refused_and_nothing_of_the_fi
     head, relation, tail = session.read_pool().triple(3)
     line = {"head": head, "relation": relation, "tail": tail, "name": "ada"}
     lines = [line | {"answer": "true", "key": "a"}, line | {"answer": "false", "key": "a"}]
-    (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, lines)))
     with pytest.raises(FileError, match=r"line 2:.*'a'"):
-        read_judgements(session, tmp_path / "said.jsonl")
+        read_judgements(session, tmp_path / "answers.jsonl")
     assert history(session) == session.people() == []
 
 
@@ -317,14 +317,14 @@ def test_names_that_cannot_be_read_change_nothing(nameless, tmp_path, file, text
     assert count_named(nameless) == (0, 3)
 
 
-def test_namesakes_on_a_card_are_told_apart(tmp_path):
-    said = {"q1": "capital of France", "q2": "town in Texas " * 9, "q3": "", "q4": "a boy", "q5": "a boy"}
-    names = {key: {"name": "Paris" if key < "q4" else "Kim", "description": text} for key, text in said.items()}
+def test_namesakes_on_a_card_have_other_names(tmp_path):
+    texts = {"q1": "capital of France", "q2": "town in Texas " * 9, "q3": "", "q4": "a boy", "q5": "a boy"}
+    names = {key: {"name": "Paris" if key < "q4" else "Kim", "description": text} for key, text in texts.items()}
     graph = "q1\ttwin of\tq3\nq4\ttwin of\tq5\n"
     session = start_on(tmp_path, "q1\ttwin of\tq2\t0.5\n", graph, names_json=json.dumps(names))
     card = card_of(session)
-    told = "Paris (capital of France) twin of Paris (town in Texas town in Texas town in…)"
-    assert plain(card["sentence"]) == plain(session.sentence(0)) == told
+    shown = "Paris (capital of France) twin of Paris (town in Texas town in Texas town in…)"
+    assert plain(card["sentence"]) == plain(session.sentence(0)) == shown
     assert card["known"] == ["Paris (q3)"]
     assert [plain(one) for one in card["examples"]] == ["Kim (q4) twin of Kim (q5)"]
 

@@ -11,13 +11,12 @@ import pytest
 from actc.data.files import write_scored
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import FileError
-from actc.session import Judgement
 from actc.session.export import export_session
-from actc.session.plan import Planner
 from actc.session.settings import Settings
 from actc.session.start import create_session
 from actc.session.status import progress
 from tests.conftest import make_pool
+from tests.session.answering import answer_truly
 
 SIZE = 12_000
 RELATIONS = 100_000
@@ -64,25 +63,13 @@ def test_a_session_has_a_sample_and_its_thresholds_hold_for_all(parts, whole, tm
     sample = session.read_pool()
     assert len(sample) == session.settings.triples == progress(session)["triples"] == 1_000
     assert whole[0].contains(sample).all()
-    judge(session, whole, 60)
+    answer_truly(session, *whole, 60)
     export_session(session, thresholds=tmp_path / "thresholds.json", accepted=tmp_path / "accepted.tsv")
     decided = decide_candidates(tmp_path / "thresholds.json", parts, tmp_path / "all.parquet")
     assert decided.candidates.sum() == SIZE
     share = decided.accepted.sum() / SIZE
     assert share == pytest.approx(len((tmp_path / "accepted.tsv").read_text().splitlines()) / 1_000, abs=0.05)
     assert share == pytest.approx(whole[1].mean(), abs=0.15)
-
-
-def judge(session, whole, count):
-    pool, labels = whole
-    ada, planner = session.add_annotator("ada"), Planner(session)
-    for number in range(count):
-        if number % 10 == 0:
-            planner.step()
-        task = session.ask(ada)[0]
-        row = int(pool.find([task.head], [task.relation], [task.tail])[0])
-        session.record(ada, [Judgement("true" if labels[row] else "false", task.triple, f"key-{number}")])
-    planner.step()
 
 
 def test_parts_that_share_a_triple_are_refused_by_the_name_of_their_folder(whole, tmp_path):

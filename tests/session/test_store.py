@@ -35,8 +35,8 @@ def recount(store):
     }
 
 
-def kept_counts(store):
-    """Return the counts that the triggers keep."""
+def stored_counts(store):
+    """Return the counts that the triggers write."""
     return {
         "labels": store.value("SELECT labels FROM total"),
         "tasks": tuples(store, "SELECT triple, answered, labelled FROM task ORDER BY triple"),
@@ -75,7 +75,7 @@ def test_the_counts_are_those_of_a_recount_whatever_people_do(tmp_path_factory, 
             session.record(people[name], [Judgement("undo", None, f"k{number}")])
         elif tasks and word != "undo":
             session.record(people[name], [Judgement(word, tasks[0].triple, f"k{number}")])
-        assert kept_counts(session.store) == recount(session.store)
+        assert stored_counts(session.store) == recount(session.store)
     session.close()
 
 
