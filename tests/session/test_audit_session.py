@@ -17,6 +17,7 @@ from actc.session.plan import Planner, judged_draws
 from actc.session.settings import Settings
 from actc.session.status import picture, what_is_left
 from tests.conftest import make_pool, start_copy
+from tests.session.answering import answer_truly
 
 
 @pytest.fixture
@@ -25,10 +26,7 @@ def judged(tmp_path: Path) -> Session:
     pool, labels = make_pool(400, 4)[:2]
     write_scored(tmp_path / "scores.parquet", pool)
     session = start_copy(tmp_path / "session", tmp_path / "scores.parquet", Settings(title="Births"))
-    ada = session.add_annotator("ada")
-    for task in session.ask(ada, 40):
-        answer = "true" if labels[task.triple] else "false"
-        session.record(ada, [Judgement(answer, task.triple, f"k{task.triple}")])
+    answer_truly(session, pool, labels, 40)
     return session
 
 

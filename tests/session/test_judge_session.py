@@ -64,8 +64,7 @@ def command(tmp_path):
 def let_people_answer(session, count):
     ada = session.add_annotator("ada")
     for task in session.ask(ada, count):
-        answer = "true" if TRUTH[task.triple] else "false"
-        session.record(ada, [Judgement(answer, task.triple, f"k{task.triple}")])
+        session.record(ada, [Judgement(str(TRUTH[task.triple]).lower(), task.triple, f"k{task.triple}")])
 
 
 def test_a_program_judges_everything_once_and_its_answers_are_no_labels(session, tmp_path):

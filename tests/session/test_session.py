@@ -502,19 +502,15 @@ def test_a_graph_in_turtle_is_shown_on_cards_and_names_what_it_names(tmp_path):
     )
     assert [session.names.of(f"{place}{one}").name for one in ("a1", "b")] == ["Ada", "Bob"]
     card = make_card(session.names, session.ask(session.add_annotator("ada"), 1)[0])
-    assert card["sentence"][-1]["text"] == "Bob"  # the same as its own label
+    assert card["sentence"][-1]["text"] == "Bob"  # not distinguished from its own label
     assert [[part["text"] for part in fact[::2]] for fact in card["tail_facts"]] == [["Bob", "likes", "c"]]
     session.close()
 
 
 def test_reasons_stand_beside_the_candidates_and_call_ids_by_their_names(scores):
     pool = read_scored(scores)[0]
-    reasons = [
-        (f"[[{pool.triple(row)[0]}]] is known", "against: nothing") if row % 2 else () for row in range(len(pool))
-    ]
-    session = create_session(
-        scores.parent / "session", scores, Settings("actc-lr-rndm"), SessionInputs(evidence=reasons)
-    )
+    why = [(f"[[{pool.triple(row)[0]}]] is known", "against: nothing") if row % 2 else () for row in range(len(pool))]
+    session = create_session(scores.parent / "session", scores, Settings("actc-lr-rndm"), SessionInputs(evidence=why))
     head = pool.triple(3)[0]
     assert session.names.reasons(3) == (f"{head} is known", "against: nothing")
     assert session.names.reasons(4) == ()
@@ -526,10 +522,8 @@ def test_reasons_stand_beside_the_candidates_and_call_ids_by_their_names(scores)
 
 def with_reasons(scores: Path, **settings) -> Session:
     """A session in which every candidate has two reasons."""
-    reasons = [("[[e1]] is known", "against: nothing else is")] * 200
-    return create_session(
-        scores.parent / "session", scores, Settings("actc-lr-rndm", **settings), SessionInputs(evidence=reasons)
-    )
+    inputs = SessionInputs(evidence=[("[[e1]] is known", "against: nothing else is")] * 200)
+    return create_session(scores.parent / "session", scores, Settings("actc-lr-rndm", **settings), inputs)
 
 
 def seen(session: Session, *words: str) -> list[str | None]:
