@@ -25,7 +25,7 @@ ENDLESS, HUNGRY = -9, -1000  # codes that no process ends with by itself
 LOADED = (
     *("duckdb", "joblib", "rich", "scipy.linalg", "scipy.optimize", "scipy.special", "torch._dynamo"),
     *("sklearn.ensemble", "sklearn.linear_model"),
-    *("actc.cli.show", "actc.cli.show_trust", "actc.complete.run"),
+    *("actc.cli.show", "actc.complete.run"),
     *("actc.decide.decide_candidates", "actc.decide.duckdb_engine", "actc.evidence.from_files"),
     *("actc.bench.runs", "actc.session.export"),
     *("actc.session.start", "actc.decide.report"),

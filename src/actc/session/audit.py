@@ -17,7 +17,7 @@ from actc.data.deliver import write_folder
 from actc.data.files import read_scored, write_scored
 from actc.data.options import documented, options_of
 from actc.data.triples import ScoredTriples
-from actc.decide.audit import Audit, StoppingRule, assess, draw_next
+from actc.decide.audit import Audit, assess, draw_next
 from actc.decide.estimate import WRONG_FACTS
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
@@ -124,7 +124,7 @@ def audit_accepted(
     audit = assess(triples, answers, config.rule)
     if out is not None:
         random = np.random.default_rng([config.seed, len(answers)])
-        rows = draw_next(triples, answers, config.count or 100, random, StoppingRule(target=config.target))
+        rows = draw_next(triples, answers, config.count or 100, random, config.rule)
         write_scored(out, triples.take(rows))
         audit = replace(audit, drawn=len(rows))
     return audit
