@@ -191,7 +191,7 @@ def describe_calibration(case: Case, sources: Sources) -> Calibration:
     alone, accepted = case.alone, np.append(case.decisions.accepted, False)[case.places]
     squash, judged = case.fit.squash, alone.by != "method"
     if case.judge_adjusted is not None:  # answers of judges count, whether they changed the decision or not
-        judged[case.judged_rows(case.candidates)[0]] = True
+        judged[case.judged_rows[0]] = True
     p = np.full(len(case.candidates), np.nan) if alone.probability is None else alone.probability
     return Calibration(
         case.thresholds,

@@ -121,17 +121,25 @@ class Case:
 
         Constraints change nothing here: they only take out of what is accepted later.
         """
-        p, pool_rows = self.rank_probabilities(self.candidates), np.full(len(self.candidates), -1)
+        p, pool_rows = self.ranked, np.full(len(self.candidates), -1)
         pool_rows[self.places[self.places >= 0]] = np.flatnonzero(self.places >= 0)
-        free = np.ones(len(p), dtype=np.bool_)
-        free[self.places[self.annotations.rows]] = False
-        rows = np.flatnonzero(free)
+        rows = np.flatnonzero(~np.isin(np.arange(len(p)), self.places[self.annotations.rows]))
         rows = rows[np.argsort(-p[rows], kind="stable")]
         return Ranking(rows, p[rows], pool_rows[rows])
 
-    def rank_probabilities(self, triples: ScoredTriples) -> FloatArray:
-        """Return P(true) of triples by method and judges; rising with the score where a cut on the score decides."""
-        p = self.fit.probabilities(triples)
+    @cached_property
+    def ranked(self) -> FloatArray:
+        """P(true) of each candidate by method and judges, as lists are made of it, shape (N,)."""
+        p = self.ranked_by_method
+        if self.judge_adjusted is not None:
+            (rows, judged), p = self.judged_rows, p.copy()
+            p[rows] = self.judge_adjusted.probabilities[judged]
+        return p
+
+    @cached_property
+    def ranked_by_method(self) -> FloatArray:
+        """The same by the method alone; rising with the score where a cut on the score decides."""
+        triples, p = self.candidates, self.fit.probabilities(self.candidates)
         if p is None:
             raise OptionError(f"{self.method} has no probabilities; use a pooled method, such as --method pooled.")
         if self.fit.thresholds is not None:
@@ -139,9 +147,6 @@ class Case:
             lifted = p[order] + 2.0 * triples.relations[order]  # each relation above the one before it
             p = p.copy()
             p[order] = np.maximum.accumulate(lifted) - 2.0 * triples.relations[order]
-        if self.judge_adjusted is not None:
-            rows, judged = self.judged_rows(triples)
-            p[rows] = self.judge_adjusted.probabilities[judged]
         return p
 
     def guarantee_for(self, target: TargetPrecision) -> Guarantee:
@@ -179,14 +184,10 @@ class Case:
         precisions = {*REPORTED, *([] if self.target is None else [self.target.precision])}
         return {f"{one:g}": self.answers_needed(TargetPrecision(one)) for one in sorted(precisions)}
 
-    @property
+    @cached_property
     def plain(self) -> Case:
         """The same case without a target precision."""
-        return self if self.target is None else self._plain
-
-    @cached_property
-    def _plain(self) -> Case:
-        return self._with_target(None)
+        return self if self.target is None else self._with_target(None)
 
     def _with_target(self, target: TargetPrecision | None) -> Case:
         """Return the same case with another target; fit and rounds are not computed again."""
@@ -239,7 +240,7 @@ class Case:
         if guarantee.size:
             thresholds_of(self.base.fit)  # refused where no cut on the score decides
             # Judges change the order of single candidates, whose decisions stand beside the cuts.
-            p = self.base.without_judges().rank_probabilities(triples)
+            p = self.base.ranked_by_method
             codes = as_vocabulary(names).translate(triples.relations, triples.relation_names)
             for side, extreme, scores in ((True, np.minimum, lowest), (False, np.maximum, below)):
                 rows = np.flatnonzero((codes >= 0) & ((p >= guarantee.min_probability) == side))
@@ -284,11 +285,12 @@ class Case:
         """Return the same case, its fit among it, as if no machine had judged."""
         return replace(self, judged=Answers(), fitted=self.fit)
 
-    def judged_rows(self, triples: ScoredTriples) -> tuple[IntArray, IntArray]:
-        """Return the rows with answers of judges, among the candidates (or in the pool, if that is given) and in it."""
+    @property
+    def judged_rows(self) -> tuple[IntArray, IntArray]:
+        """The rows with answers of judges, among the candidates and in the pool."""
         assert self.judge_adjusted is not None
         judged = np.flatnonzero(self.judge_adjusted.answered_by_judges)
-        rows = judged if triples is self.pool else self.places[judged]
+        rows = self.places[judged]
         return rows[rows >= 0], judged[rows >= 0]
 
     # Decisions
@@ -359,8 +361,8 @@ class Case:
             base, accepted = self.base, np.zeros(len(triples), dtype=np.bool_)
             accepted[guarantee.rows] = True
             if base.judge_adjusted is not None:
-                rows, _ = base.judged_rows(triples)
-                alone = base.without_judges().rank_probabilities(triples)[rows] >= guarantee.min_probability
+                rows, _ = base.judged_rows
+                alone = base.ranked_by_method[rows] >= guarantee.min_probability
                 by[rows[accepted[rows] != alone]] = "judges"
             probability = base._unjudged.probability
             return Decisions(triples, accepted, probability, by, probability)
@@ -368,7 +370,7 @@ class Case:
         accepted = self.fit.accepts(triples) if given is None else given.decide(triples)
         if self.judge_adjusted is not None:
             assert probability is not None
-            rows, judged = self.judged_rows(triples)
+            rows, judged = self.judged_rows
             probability[rows] = self.judge_adjusted.probabilities[judged]
             true = probability[rows] >= 0.5
             by[rows[accepted[rows] != true]] = "judges"
@@ -432,7 +434,7 @@ class Case:
         answers, tested = self.annotations, self.guarantee.round
         p, earlier = np.empty(len(answers)), answers.round < tested.plan.number
         p[earlier] = tested.base.left_out_probabilities
-        p[~earlier] = tested.base.rank_probabilities(self.pool)[answers.rows[~earlier]]
+        p[~earlier] = np.append(tested.base.ranked, 0.5)[self.places[answers.rows[~earlier]]]
         return p
 
     @cached_property
