@@ -151,9 +151,10 @@ class Constraints:
 
     def plus(self, more: Constraints) -> Constraints:
         """Return these and more; of two that say the same, the one here."""
-        known = {one.key for one in self.each}
-        added = tuple(one for one in more.each if one.key not in known)
-        return Constraints(self.each + added, (*self.notes, *more.notes))
+        each: dict[tuple[str, ...], Constraint] = {}
+        for one in (*self.each, *more.each):
+            each.setdefault(one.key, one)
+        return Constraints(tuple(each.values()), (*self.notes, *more.notes))
 
     def columns(self) -> dict[str, list[Any]]:
         """Return all columns, for thresholds.json."""

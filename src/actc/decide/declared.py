@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -23,24 +24,23 @@ SH = "http://www.w3.org/ns/shacl#"
 WIKIDATA = "http://www.wikidata.org/"
 TYPE = f"{RDF}type"
 
-OWL_KINDS = {
+RDFS_AND_OWL = {
     f"{OWL}FunctionalProperty": ("functional", "hard"),
     f"{OWL}InverseFunctionalProperty": ("inverse-functional", "hard"),
     f"{OWL}AsymmetricProperty": ("asymmetric", "hard"),
     f"{OWL}IrreflexiveProperty": ("irreflexive", "hard"),
+    f"{RDFS}domain": ("domain", "soft"),
+    f"{RDFS}range": ("range", "soft"),
+    f"{OWL}disjointWith": ("disjoint", "hard"),
+    f"{OWL}propertyDisjointWith": ("not-both", "hard"),
 }
+"""The class or the relation that declares a constraint, its kind, and its use."""
 NO_CONSTRAINT = {
     f"{OWL}{name}"
     for name in (
         *("Class", "ObjectProperty", "DatatypeProperty", "AnnotationProperty", "Ontology", "NamedIndividual", "Thing"),
         *("AllDisjointClasses", "AllDisjointProperties", "SymmetricProperty", "inverseOf"),
     )
-}
-OWL_PAIRS = {
-    f"{RDFS}domain": ("domain", "soft"),
-    f"{RDFS}range": ("range", "soft"),
-    f"{OWL}disjointWith": ("disjoint", "hard"),
-    f"{OWL}propertyDisjointWith": ("not-both", "hard"),
 }
 WIKIDATA_KINDS = {
     "Q19474404": "functional",
@@ -72,12 +72,10 @@ def read_declared(graph: Triples, facts: Triples | None = None) -> Constraints:
         there, or else for the one whose name is its last part.
     """
     schema = _Schema(graph, graph if facts is None else facts)
-    each: dict[tuple[str, ...], Constraint] = {}
-    for one in [*_read_owl(schema), *_read_shapes(schema), *_read_wikidata(schema)]:
-        each.setdefault(one.key, one)
+    every = Constraints((*_read_owl(schema), *_read_shapes(schema), *_read_wikidata(schema)))
     notes = [f"{name} ({count} times)" for name, count in sorted(schema.unknown.items())]
     text = f"Constraints that were not understood, and are not used: {', '.join(notes)}."
-    return Constraints(tuple(each.values()), (text,) if notes else ())
+    return replace(Constraints().plus(every), notes=(text,) if notes else ())
 
 
 def _last(name: str) -> str:
@@ -99,6 +97,10 @@ class _Schema:
         rows = graph.take(np.flatnonzero(declares | (typed & ends[graph.tails]))).columns()
         for head, relation, tail in zip(*(column.tolist() for column in rows.values()), strict=True):
             self.about[head].append((relation, tail))
+
+    def statements(self) -> Iterator[tuple[str, str, str]]:
+        """Yield subject, relation and object of all of them."""
+        return ((subject, *pair) for subject, pairs in self.about.items() for pair in pairs)
 
     def relation(self, name: str) -> str:
         """Return the name of a relation in the graph."""
@@ -125,34 +127,23 @@ class _Schema:
 
 
 def _read_owl(schema: _Schema) -> Iterator[Constraint]:
-    for subject, pairs in schema.about.items():
-        for relation, tail in pairs:
-            name = tail if relation == TYPE else relation
-            if name in OWL_KINDS:
-                kind, use = OWL_KINDS[name]
-                yield Constraint(kind, schema.relation(subject), use=use, source="OWL")
-            elif relation in OWL_PAIRS:
-                yield from _read_pair(schema, subject, relation, tail)
-            elif relation in (f"{OWL}members", f"{OWL}disjointUnionOf"):
-                of_relations = f"{OWL}AllDisjointProperties" in schema.values(subject, TYPE)
-                kind, rename = ("not-both", schema.relation) if of_relations else ("disjoint", schema.entity)
-                for one, two in combinations(map(rename, schema.members(tail)), 2):
-                    yield Constraint(kind, one, two, "hard", source="OWL")
-            elif name.startswith(OWL) and name not in NO_CONSTRAINT:
+    for subject, relation, tail in schema.statements():
+        name = tail if relation == TYPE else relation
+        if relation in (f"{OWL}members", f"{OWL}disjointUnionOf"):
+            of_relations = f"{OWL}AllDisjointProperties" in schema.values(subject, TYPE)
+            kind, rename = ("not-both", schema.relation) if of_relations else ("disjoint", schema.entity)
+            for one, two in combinations(map(rename, schema.members(tail)), 2):
+                yield Constraint(kind, one, two, "hard", source="OWL")
+        elif name not in RDFS_AND_OWL:
+            if name.startswith(OWL) and name not in NO_CONSTRAINT:
                 schema.unknown[f"owl:{_last(name)}"] += 1
-
-
-def _read_pair(schema: _Schema, subject: str, relation: str, tail: str) -> Iterator[Constraint]:
-    kind, use = OWL_PAIRS[relation]
-    source = "RDFS" if relation.startswith(RDFS) else "OWL"
-    if kind in ("domain", "range"):
-        if tail.startswith("_:"):
-            schema.unknown[f"rdfs:{kind} of a class without a name"] += 1
-        elif not tail.startswith(XSD):
-            yield Constraint(kind, schema.relation(subject), schema.entity(tail), use, source=source)
-        return
-    rename = schema.entity if kind == "disjoint" else schema.relation
-    yield Constraint(kind, rename(subject), rename(tail), use, source=source)
+        elif name.startswith(RDFS) and tail.startswith("_:"):
+            schema.unknown[f"rdfs:{_last(name)} of a class without a name"] += 1
+        elif not (name.startswith(RDFS) and tail.startswith(XSD)):
+            (kind, use), source = RDFS_AND_OWL[name], "RDFS" if name.startswith(RDFS) else "OWL"
+            one = (schema.entity if kind == "disjoint" else schema.relation)(subject)
+            two = (schema.relation if kind == "not-both" else schema.entity)(tail) if name == relation else ""
+            yield Constraint(kind, one, two, use, source=source)
 
 
 def _read_shapes(schema: _Schema) -> Iterator[Constraint]:
