@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from actc.data.constraints import Constraints
 from actc.data.curves import DIGITS, Curves
 from actc.data.frames import TRIPLE
 from actc.data.text_files import in_json, load_json, write_json
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, encode_columns
+from actc.data.triples import BoolArray, IntArray, ScoredTriples, Thresholds, encode_columns
 from actc.errors import FileError
 
 FORMAT = "actc-thresholds"
@@ -169,20 +169,14 @@ class Calibration:
 
     def write(self, path: str | Path, place: Path | None = None) -> None:
         """Write thresholds.json, complete or not at all; its paths are relative to ``place``, where it will lie."""
-        path, counts, cuts, curves = Path(path), self.counts, self.thresholds, self.curves
-        lines = [None] if curves is None else [
-            " ".join(f"{value:.{DIGITS}g}" for value in row.tolist()) for row in curves.probabilities
-        ]  # fmt: skip
-        columns = {
-            "cut": in_json(cuts.cuts.tolist()),
-            "own": cuts.own.tolist(),
-            **{name: getattr(counts, name).tolist() for name in COUNTED},
-        }
+        path, counts, cuts, curves, decided = Path(path), self.counts, self.thresholds, self.curves, self.exceptions
+        probabilities = () if curves is None else curves.probabilities
+        lines = [" ".join(f"{value:.{DIGITS}g}" for value in row.tolist()) for row in probabilities]
+        columns = {"cut": cuts.cuts, "own": cuts.own, **{name: getattr(counts, name) for name in COUNTED}}
         if cuts.lower is not None and cuts.upper is not None:
-            columns["interval"] = in_json(np.stack([cuts.lower, cuts.upper], axis=1).tolist())
-        if curves is not None:
-            columns["curve"] = lines[:-1]
-        decided = self.exceptions
+            columns["interval"] = np.stack([cuts.lower, cuts.upper], axis=1)
+        named = in_json(columns) | ({} if curves is None else {"curve": lines[:-1]})
+        entries = (dict(zip(named, values, strict=True)) for values in zip(*named.values(), strict=True))
         content = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
@@ -193,22 +187,22 @@ class Calibration:
             "score_transform": self.transform,
             "counts": {**{name: getattr(counts, name) for name in TOTALS}, "relations": len(counts.triples)},
             "sources": self.sources.relative_to((place or path).absolute().parent) if self.sources else None,
-            "guarantee": None if self.guarantee is None else asdict(self.guarantee),
+            "guarantee": self.guarantee,
             "exceptions": {
-                **{name: column.tolist() for name, column in decided.triples.columns().items()},
-                "accepted": decided.labels.tolist(),
-                "by": decided.who.tolist(),
-                "probability": [] if decided.probability is None else decided.probability.tolist(),
+                **decided.triples.columns(),
+                "accepted": decided.labels,
+                "by": decided.who,
+                "probability": () if decided.probability is None else decided.probability,
             },
-            "holdout": list(self.holdout),
+            "holdout": self.holdout,
             "constraints": self.constraints.columns(),
             "accepted_precision": self.accepted_precision,
             "answers_needed": self.answers_needed,
             "default": cuts.default,
             "curves": None if curves is None else {"low": curves.low, "high": curves.high, "default": lines[-1]},
+            "relations": dict(zip(cuts.relation_names, entries, strict=True)),
         }
-        entries = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
-        write_json(path, in_json(content) | {"relations": dict(zip(cuts.relation_names, entries, strict=True))})
+        write_json(path, in_json(content))
 
     @classmethod
     def read(cls, path: str | Path) -> Calibration:
@@ -221,19 +215,17 @@ class Calibration:
             )
             names = tuple(sorted(relations))
             entries = [relations[name] for name in names]
+
+            def column(name: str, kind: type) -> Any:
+                return np.array([kind(one[name]) for one in entries], dtype=kind)
+
             counted: dict[str, Any] = {name: int(content["counts"][name]) for name in TOTALS}
-            counted |= {name: np.array([int(one[name]) for one in entries], dtype=np.int64) for name in COUNTED}
-            bounds: list[FloatArray | None] = [None, None]
+            counted |= {name: column(name, int) for name in COUNTED}
+            bounds: Any = ()
             if entries and all("interval" in one for one in entries):
-                bounds = [np.array([float(one["interval"][side]) for one in entries]) for side in (0, 1)]
+                bounds = np.array([[float(bound) for bound in one["interval"]] for one in entries]).T
             return cls(
-                Thresholds(
-                    names,
-                    np.array([float(one["cut"]) for one in entries]),
-                    float(content["default"]),
-                    np.array([bool(one["own"]) for one in entries], dtype=np.bool_),
-                    *bounds,
-                ),
+                Thresholds(names, column("cut", float), float(content["default"]), column("own", bool), *bounds),
                 _text(content["method"]),
                 dict(content["options"]),
                 Counts(**counted),

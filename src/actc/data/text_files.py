@@ -46,6 +46,8 @@ def in_json(value: Any, words: bool = True) -> Any:
     """
     if is_dataclass(value):
         value = vars(value)
+    if hasattr(value, "tolist"):  # an array
+        value = value.tolist()
     if isinstance(value, dict):
         return {key: in_json(inner, words) for key, inner in value.items()}
     if isinstance(value, list | tuple):

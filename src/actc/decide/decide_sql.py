@@ -265,20 +265,26 @@ def _decide_contested(plan: DecisionPlan, rows: Rows) -> tuple[dict[str, Any], d
     p, bars, accepted = np.full(count, 0.5), np.zeros(count), plan.thresholds.decide(triples)
     if plan.curves is not None:
         p, bars = plan.curves.of(triples), plan.curves.bars(plan.thresholds)[plan.curves.codes(triples)]
-    answer, who, given = np.full(count, -1), np.full(count, "method", dtype=object), np.full(count, -1.0)
     before, there = plan.answers, triples.rows_of(plan.exceptions.triples)
-    at, matched = there[there >= 0], {name: column[there >= 0] for name, column in before.items()}
-    answer[at], who[at], given[at] = matched["accepted"], matched["who"], matched["probability"]
-    accepted[at] = matched["accepted"] == 1
+    own = {
+        "who": np.full(count, "method", dtype=object),
+        "accepted": np.full(count, -1),
+        "probability": np.full(count, -1.0),
+    }
+    for name, column in own.items():
+        column[there[there >= 0]] = before[name][there >= 0]
+    answered = own["accepted"] >= 0
+    accepted = np.where(answered, own["accepted"] == 1, accepted)
     if plan.curves is not None:
-        p[at] = matched["probability"]
-    final = np.where(np.isin(who, PEOPLE), answer, -1)
+        p = np.where(answered, own["probability"], p)
+    final = np.where(np.isin(own["who"], PEOPLE), own["accepted"], -1)
     conflicts = match_conflicts(plan.constraints, triples, named.take(is_fact))
     resolution = resolve_conflicts(conflicts, triples, p, accepted, final, bars)
     excluded, coupled = accepted & ~resolution.accepted, resolution.contested & (final < 0)
-    answer[excluded], who[excluded], given[coupled] = 0, CONSTRAINT, resolution.probability[coupled]
-    single, rest = coupled | (answer >= 0), there < 0
-    decided = {**triples.columns(), "who": who, "accepted": answer, "probability": given}
-    answers = {name: np.append(before[name][rest], column[single]) for name, column in decided.items()}
+    own["accepted"][excluded], own["who"][excluded] = 0, CONSTRAINT
+    own["probability"][coupled] = resolution.probability[coupled]
+    single = coupled | (own["accepted"] >= 0)
+    table = {**triples.columns(), **own}
+    answers = {name: np.append(before[name][there < 0], column[single]) for name, column in table.items()}
     counts = np.bincount(triples.relations[excluded], minlength=len(triples.relation_names))
     return answers, dict(zip(triples.relation_names, counts.tolist(), strict=True))
