@@ -98,10 +98,6 @@ class _Schema:
         for head, relation, tail in zip(*(column.tolist() for column in rows.values()), strict=True):
             self.about[head].append((relation, tail))
 
-    def statements(self) -> Iterator[tuple[str, str, str]]:
-        """Yield subject, relation and object of all of them."""
-        return ((subject, *pair) for subject, pairs in self.about.items() for pair in pairs)
-
     def relation(self, name: str) -> str:
         """Return the name of a relation in the graph."""
         known = self.facts.relation_names
@@ -127,7 +123,7 @@ class _Schema:
 
 
 def _read_owl(schema: _Schema) -> Iterator[Constraint]:
-    for subject, relation, tail in schema.statements():
+    for subject, relation, tail in ((subject, *pair) for subject, pairs in schema.about.items() for pair in pairs):
         name = tail if relation == TYPE else relation
         if relation in (f"{OWL}members", f"{OWL}disjointUnionOf"):
             of_relations = f"{OWL}AllDisjointProperties" in schema.values(subject, TYPE)
