@@ -301,7 +301,7 @@ def test_the_commands_that_read_and_complete_a_graph_take_a_store(tmp_path, monk
         refused = CliRunner().invoke(commands, ["candidates", store, "--out", "c.tsv"])
         assert "actc convert" in str(refused.exception)
         refused = CliRunner().invoke(commands, ["convert", store, "--out", "g.nothing"])
-        assert "no graph format goes by that name" in str(refused.exception)
+        assert "no graph format has this ending" in str(refused.exception)
         refused = CliRunner().invoke(commands, ["check", store, "--out", "."])
         assert "has files in it that no such run began" in str(refused.exception)
         assert dump(url)

@@ -13,6 +13,7 @@ from actc.data.layout import find_layout
 from actc.data.triples import ScoredTriples
 from actc.errors import ActcError
 from actc.graph.formats import read_graph
+from actc.web.studio.recognise import DESCRIBED
 
 PARIS, BERLIN = ("Paris", "capital_of", "France"), ("Berlin", "capital_of", "Germany")
 BOTH = {PARIS, BERLIN}
@@ -96,19 +97,19 @@ GRAPHS = {
     ),
 }
 REFUSED = {
-    "LibKGE's ids": ("train.del", "0\t0\t1\n"),
-    "UTF-16 of the other byte order": (
-        "g.csv",
-        codecs.BOM_UTF16_BE + "head,relation,tail\na,r,b\n".encode("utf-16-be"),
-    ),
-    "UTF-16 without a mark": ("g.csv", "head,relation,tail\na,r,b\n".encode("utf-16-le")),
-    "Latin-1": ("g.csv", "head,relation,tail\nZürich,in,Schweiz\n".encode("latin-1")),
-    "an old spreadsheet": ("g.xls", b"\xd0\xcf\x11\xe0"),
-    "two columns": ("g.csv", "head,tail\na,b\n"),
-    "half a line of JSON": ("g.jsonl", '{"head": "a", "relation":\n'),
-    "a list of JSON": ("g.jsonl", '["a", "r", "b"]\n'),
-    "an empty end": ("g.jsonl", '{"head": "a", "relation": "r", "tail": null}\n'),
+    "LibKGE's ids": ("train.del", "0\t0\t1\n", "save it under one of: .*.tsv"),
+    "UTF-16 of the other byte order": ("g.csv", codecs.BOM_UTF16_BE + "a,r,b\n".encode("utf-16-be"), "convert"),
+    "UTF-16 without a mark": ("g.csv", "head,relation,tail\na,r,b\n".encode("utf-16-le"), "convert"),
+    "Latin-1": ("g.csv", "head,relation,tail\nZürich,in,Schweiz\n".encode("latin-1"), "convert"),
+    "an old spreadsheet": ("g.xls", b"\xd0\xcf\x11\xe0", "save it under one of: .*.csv"),
+    "two columns": ("g.csv", "head,tail\na,b\n", "'relation' is missing.* Add it"),
+    "names of its own": ("g.csv", "who,does,whom,n\na,r,b,1\n", "--columns head=who,relation=does,tail=whom"),
+    "half a line of JSON": ("g.jsonl", '{"head": "a", "relation":\n', "line 1.* write one on each line"),
+    "a list of JSON": ("g.jsonl", '["a", "r", "b"]\n', "line 1.* write one on each line"),
+    "an empty end": ("g.jsonl", '{"head": "a", "relation": "r", "tail": null}\n', "column tail; fill the cell"),
 }
+# The command line, and the studio.
+READERS = [read_graph, lambda path: DESCRIBED["graph"](path)[1]]
 
 
 def put(folder, name, content):
@@ -116,18 +117,20 @@ def put(folder, name, content):
     return folder / name
 
 
+@pytest.mark.parametrize("read", READERS)
 @pytest.mark.parametrize("case", GRAPHS)
-def test_a_table_is_the_graph_that_its_owner_means(case, tmp_path):
+def test_a_table_is_the_graph_that_its_owner_means(case, read, tmp_path):
     name, content, triples = GRAPHS[case]
-    graph = read_graph(put(tmp_path, name, content))
+    graph = read(put(tmp_path, name, content))
     assert {graph.triple(row) for row in range(len(graph))} == triples
 
 
+@pytest.mark.parametrize("read", READERS)
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_table_that_is_not_clear_is_refused_by_its_name(case, tmp_path):
-    name, content = REFUSED[case]
-    with pytest.raises(ActcError, match=name):
-        read_graph(put(tmp_path, name, content))
+def test_a_table_that_is_not_clear_is_refused_with_what_to_do(case, read, tmp_path):
+    name, content, remedy = REFUSED[case]
+    with pytest.raises(ActcError, match=f"{name}.*{remedy}"):
+        read(put(tmp_path, name, content))
 
 
 EXTRACTED = {

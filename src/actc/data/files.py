@@ -22,6 +22,7 @@ from actc.data.layout import (
     DELIMITERS,
     JSON_LINES,
     Layout,
+    describe_empty,
     find_kind,
     find_layout,
     find_parts,
@@ -293,7 +294,7 @@ def _load(
         raise FileError(f"{layout.path}: there is no triple in the file.")
     for name, row in zip(names, bad, strict=True):
         if row is not None:
-            raise FileError(f"{layout.where(row)}: there is nothing in column {name}.")
+            raise FileError(f"{layout.where(row)}: {describe_empty(name)}")
     return np.asarray(connection.execute("SELECT row FROM loaded ORDER BY row").fetchnumpy()["row"])
 
 
@@ -356,5 +357,5 @@ def describe_bad_row(head: Any, relation: Any, tail: Any, score: str | None) -> 
     """Describe what is wrong with a row: an empty name, or no score."""
     empty = [name for name, value in zip(SCORED, (head, relation, tail, score), strict=True) if value in (None, "")]
     if empty:
-        return f"there is nothing in column {empty[0]}."
+        return describe_empty(empty[0])
     return f"the score is {score!r}; every score must be a finite number."

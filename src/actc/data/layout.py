@@ -271,13 +271,10 @@ def require(layout: Layout, names: Sequence[str]) -> None:
             "write it as a column."
         )
     if layout.has_header:
-        known = ", ".join(layout.columns) or "none of the known ones"
-        others = f"; not known: {', '.join(layout.others[:5])}" if layout.others else ""
+        there = f"there are: {', '.join(layout.names)}"
         named = ",".join(map("=".join, zip(missing, layout.others, strict=False)))
-        remedy = f" Name yours: --columns {named}." if named else ""
-        raise FileError(
-            f"{layout.path}, line 1: the column {missing[0]!r} is missing (found: {known}{others}).{remedy}"
-        )
+        remedy = f"Name yours: --columns {named}." if named else "Add it."
+        raise FileError(f"{layout.path}, line 1: the column {missing[0]!r} is missing; {there}. {remedy}")
     raise FileError(
         f"{layout.path}, line 1: {len(layout.names)} columns were found, but {len(names)} are needed "
         f"({', '.join(names)}), separated by {COMMAS.get(str(layout.delimiter), 'tabs')}."
@@ -337,6 +334,11 @@ def is_table(path: Path) -> bool:
     return True
 
 
+def describe_empty(column: str) -> str:
+    """Describe an empty cell, and what to do."""
+    return f"there is nothing in column {column}; fill the cell, or leave the row out."
+
+
 def first_lines(path: Path, count: int = 1) -> list[str]:
     """Return the first lines that are not empty, without their ends; at least one."""
     with open_text(path) as lines:
@@ -377,7 +379,7 @@ def _no_json_object(path: Path) -> FileError:
                     continue
             bad = f", line {number}"
             break
-    return FileError(f"{path}{bad}: this is no JSON object on one line.")
+    return FileError(f"{path}{bad}: this is no JSON object; write one on each line.")
 
 
 @contextmanager

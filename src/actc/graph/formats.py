@@ -134,7 +134,7 @@ def find_ending(path: Path) -> str:
     endings = [suffix for format in FORMATS.values() for suffix in format.suffixes]
     fitting = [ending for ending in endings if path.name.lower().endswith(ending)]
     if not fitting:
-        raise OptionError(f"{path}: no graph format goes by that name; it may end in {', '.join(endings)}.")
+        raise OptionError(f"{path}: no graph format has this ending; save it under one of: {', '.join(endings)}.")
     return max(fitting, key=len)
 
 

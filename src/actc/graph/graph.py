@@ -16,7 +16,7 @@ import numpy as np
 
 from actc.data.files import read_texts
 from actc.data.frames import TRIPLE, Columns
-from actc.data.layout import Layout, find_layout, open_reader, require
+from actc.data.layout import Layout, describe_empty, find_layout, open_reader, require
 from actc.data.triples import FloatArray, Triples, Vocabulary, encode_columns
 from actc.errors import FileError
 
@@ -108,7 +108,7 @@ def _refuse_empty_cells(connection: Any, where: Callable[[int], str]) -> None:
             f"SELECT row, head, relation FROM ({numbered}) WHERE {empty} LIMIT 1"
         ).fetchall()[0]
         column = "head" if head is None else "relation" if relation is None else "tail"
-        raise FileError(f"{where(row)}: there is nothing in column {column}.")
+        raise FileError(f"{where(row)}: {describe_empty(column)}")
 
 
 NUMBERS = ("score", "probability", "threshold")
