@@ -84,7 +84,7 @@ def test_an_oracle_adds_and_takes_out_and_what_was_taken_out_can_be_put_back(hom
     assert report["triples_after"] == len(before) + len(added) - len(removed)
     assert "taken out" in (out / "report.md").read_text()
     assert "Wrong facts of the graph" in (out / "report.html").read_text()
-    run(home, out, *words, "--undo")
+    run(home, out, *words, "--undo", "all")
     assert triples_of(out / "graph.tsv") == before | added
 
 
@@ -162,4 +162,4 @@ def test_an_oracle_that_judges_no_fact_is_asked_about_candidates_alone(home, out
 
 def test_undo_without_check_is_one_sentence(home, tmp_path):
     with pytest.raises(ActcError, match="give --check too"):
-        RunConfig(home / "graph.tsv", tmp_path / "new", undo=True)
+        RunConfig(home / "graph.tsv", tmp_path / "new", undo="all")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -87,9 +88,9 @@ def test_an_oracle_takes_wrong_facts_out_and_undo_puts_them_back(home, out):
     lines = (out / "removed.tsv").read_text().splitlines()[:2]
     (home / "back.tsv").write_text("\n".join(lines) + "\n")
     undo = [*check, "--out", str(out), "--undo"]
-    CliRunner().invoke(commands, [*undo, "--facts", str(home / "back.tsv")], catch_exceptions=False)
+    CliRunner().invoke(commands, [*undo, str(home / "back.tsv")], catch_exceptions=False)
     assert set(triples_of(out / "removed.tsv")) == set(removed) - set(triples_of(home / "back.tsv"))
-    CliRunner().invoke(commands, undo, catch_exceptions=False)
+    CliRunner().invoke(commands, [*undo, "all"], catch_exceptions=False)
     assert set(triples_of(out / "graph.tsv")) == set(triples_of(home / "graph.tsv"))
     assert (home / "graph.tsv").read_bytes() == before
 
@@ -171,9 +172,8 @@ def speaks_of_wrong_facts(session, out):
     [
         ({"budget": -1}, "is not possible"),
         ({"precision": 1.9}, "out of range"),
-        ({"facts": "graph.tsv"}, "give --undo too"),
         ({"oracle": "nowhere.tsv"}, "no such file"),
-        ({"undo": True}, "nothing was taken out"),
+        ({"undo": Path("all")}, "nothing was taken out"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(home, tmp_path, options, sentence):

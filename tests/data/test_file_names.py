@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pytest
 
@@ -84,14 +83,6 @@ def test_a_column_that_only_a_folder_s_name_has_is_asked_for(tmp_path: Path) -> 
     write_triples(path, columns)
     with pytest.raises(FileError, match="'relation'"):
         find_parts([tmp_path], SCORED)
-
-
-def test_an_empty_name_in_parquet_is_refused(tmp_path: Path) -> None:
-    duckdb.sql(
-        f"COPY (SELECT 'a' AS head, unnest(['r', '']) AS relation, 'b' AS tail, .5 AS score) TO '{tmp_path}/e.parquet'"
-    )
-    with pytest.raises(FileError, match="row 2"):
-        read_scored(tmp_path / "e.parquet")
 
 
 def test_labels_as_wn11_writes_them_are_read(tmp_path: Path) -> None:

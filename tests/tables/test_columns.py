@@ -8,18 +8,16 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import actc
-from actc.cli.main import commands
 from actc.data.files import read_scored, read_triples
 from actc.errors import ActcError
+from tests.cli.test_trust_commands import run
 
 ODD = {"head": "who", "relation": "does what", "tail": "whom", "score": "sureness", "text": "quote"}
 COLUMNS = ",".join(f"{name}={own}" for name, own in ODD.items())
 TRIPLE = ",".join(f"{name}={own}" for name, own in list(ODD.items())[:3])
 PARENTS = [(f"p{k}", f"c{k}") for k in range(60)]
-PLAIN = ["parent"] * 60 + ["child"] * 40
 
 
 def rows_of(path):
@@ -30,10 +28,8 @@ def rows_of(path):
 def home(tmp_path_factory):
     """Make tables with odd columns: a graph, candidates with a page and a quote, labels."""
     home = tmp_path_factory.mktemp("odd")
-    facts = [*PARENTS, *((child, parent) for parent, child in PARENTS[:40])]
-    pd.DataFrame({"who": [a for a, _ in facts], "does what": PLAIN, "whom": [b for _, b in facts], "n": 1}).to_csv(
-        home / "graph.csv", index=False
-    )
+    facts = [*((a, "parent", b) for a, b in PARENTS), *((b, "child", a) for a, b in PARENTS[:40])]
+    pd.DataFrame(facts, columns=["who", "does what", "whom"]).assign(n=1).to_csv(home / "graph.csv", index=False)
     candidates = {
         "who": [child for _, child in PARENTS[40:]] * 2,
         "does what": "child",
@@ -46,13 +42,6 @@ def home(tmp_path_factory):
     labels = {"head": candidates["who"], "relation": "child", "tail": candidates["whom"], "label": [1] * 20 + [0] * 20}
     pd.DataFrame(labels).iloc[::2].to_csv(home / "labels.csv", index=False)
     return home
-
-
-def run(*words):
-    result = CliRunner().invoke(commands, [str(word) for word in words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.output
 
 
 def calibrate(home, out):
@@ -74,13 +63,27 @@ DOORS = [
 @pytest.mark.parametrize("door", DOORS)
 def test_a_door_reads_the_columns_that_the_user_names_and_names_those_there_are(door, home, tmp_path):
     words = door.replace("HOME", str(home)).replace("OUT", str(tmp_path / "out")).split()
-    with pytest.raises(ActcError, match="--columns head="):
+    with pytest.raises(ActcError, match="--columns 'head=who,relation=does what,tail=whom"):
         run(*words)
     with pytest.raises(ActcError, match="there is no column 'subj'; there are: who, does what, whom"):
         run(*words, "--columns", "head=subj,relation=does what,tail=whom")
     assert not list(tmp_path.iterdir())
     run(*words, "--columns", TRIPLE if "graph.csv" in door else COLUMNS)
     assert list(tmp_path.iterdir())
+
+
+def test_candidates_whose_names_the_graph_cannot_hold_are_refused_before_work(home, tmp_path):
+    (tmp_path / "g.nt").write_text("<urn:a:b> <urn:a:r> <urn:a:c> .\n")
+    words = ["complete", tmp_path / "g.nt", "--candidates", home / "candidates.csv", "--columns", COLUMNS]
+    with pytest.raises(ActcError, match="--base"):
+        run(*words, "--budget", 0, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_a_graph_does_not_use_is_said(home, tmp_path):
+    assert "not used: n." in run(
+        "check", home / "graph.csv", "--columns", TRIPLE, "--budget", 0, "--out", tmp_path / "c"
+    )
 
 
 def test_a_name_may_be_a_place(home, tmp_path):

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from actc.data.files import read_scored, write_scored
-from actc.data.layout import find_layout
+from actc.data.layout import find_layout, is_table
 from actc.data.triples import ScoredTriples
 from actc.errors import ActcError
 from actc.graph.formats import read_graph
-from actc.web.studio.recognise import DESCRIBED
+from actc.session.read_names import read_names
+from actc.web.studio.recognise import _describe
 
 PARIS, BERLIN = ("Paris", "capital_of", "France"), ("Berlin", "capital_of", "Germany")
 BOTH = {PARIS, BERLIN}
@@ -109,7 +110,7 @@ REFUSED = {
     "an empty end": ("g.jsonl", '{"head": "a", "relation": "r", "tail": null}\n', "column tail; fill the cell"),
 }
 # The command line, and the studio.
-READERS = [read_graph, lambda path: DESCRIBED["graph"](path)[1]]
+READERS = [read_graph, lambda path: _describe("graph", path, find_layout(path) if is_table(path) else None)[1]]
 
 
 def put(folder, name, content):
@@ -173,12 +174,8 @@ def test_graphrag_s_parquet_has_weights_as_scores_and_descriptions_as_texts(tmp_
     pool = read_scored(table, further=True)[0]
     assert (pool.triple(0), pool.scores[0], pool.probabilities) == (("Paris", "related_to", "France"), 9.0, False)
     assert pool.further["text"].tolist() == ["its capital"]
-
-
-def test_a_frame_s_columns_have_the_same_names(tmp_path):
-    columns = {"source": ["a"], "target": ["b"], "type": ["r"], "weight": [2.5]}
-    pool = ScoredTriples.from_frame(columns)
-    assert (pool.triple(0), pool.scores.tolist()) == (("a", "r", "b"), [2.5])
+    (tmp_path / "entities.csv").write_text("id,title,type,description\nx1,Paris,CITY,On the Seine.\n")
+    assert next(read_names(tmp_path / "entities.csv", wanted={"Paris"}))[:2] == ("Paris", "Paris")
 
 
 def test_json_lines_are_written_as_they_are_read(tmp_path):

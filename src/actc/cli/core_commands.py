@@ -137,7 +137,7 @@ def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, engi
     "--budget", "budgets", multiple=True, help="Annotations, such as 1,2,5; repeatable. [default: the paper's]"
 )
 @click.option("--repeats", default=20, show_default=True, help="How often to draw anew.")
-@seed_option(12345)
+@seed_option(default=12345)
 @click.option("--draws", default="numpy", show_default=True, help="numpy, or the authors' own stream: authors.")
 @click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
 @click.option("--out", type=PATH, help="Write tidy rows to this CSV file; started again, an interrupted run goes on.")

@@ -59,55 +59,34 @@ def _fetch(store: Any, graphs: tuple[str, ...], out: Path) -> Iterator[Path]:
     try:
         with progress_bar("Triples") as advance:
             notes = fetch_graph(store, path, graphs, progress=advance)
-        _print(*notes)
+        click.echo("".join(f"{note}\n" for note in notes), nl=False)
         yield path
     finally:
         if not out.is_dir():
             path.unlink(missing_ok=True)
 
 
-def _print(*lines: str) -> None:
-    for line in lines:
-        click.echo(line)
-
-
 @command(
     "candidates",
     "actc candidates graph.tsv --out candidates.parquet",
-    "actc candidates graph.tsv --evidence --out candidates.parquet",
     "actc candidates graph.tsv --model model --best 5 --out candidates.parquet",
     writes=True,
 )
 @click.argument("graph", type=PATH)
-@click.option(
-    "--model",
-    type=PATH,
-    help="A folder that PyKEEN wrote; with --evidence rules propose too. [default: the graph's own rules propose]",
-)
+@click.option("--model", type=PATH, help="A folder that PyKEEN wrote. [default: the graph's own rules propose]")
 @click.option("--best", default=5, show_default=True, help="How many answers to a question.")
-@click.option(
-    "--evidence/--no-evidence",
-    default=False,
-    show_default=True,
-    help="Score by evidence from the graph; with a model, have rules propose too.",
-)
-@click.option(
-    "--holdout",
-    type=PATH,
-    help="With --evidence: facts that the model was not trained on. [default: those in its folder]",
-)
 @click.option("--out", type=PATH, required=True, help="A .parquet, .tsv or .csv file.")
 @columns_option
 @click.option("--trust", is_flag=True, help="Allow reading a pickle, which can run any code in it.")
 def candidates_command(graph: Path, model: Path | None, out: Path, **options: Any) -> None:
-    """Propose facts that the GRAPH does not hold: by its rules, by a model, or both.
+    """Propose facts that the GRAPH does not hold: by its rules, or by a model.
 
     A model's run that is cut off goes on where it stopped when it is started again.
     """
     from actc.complete.propose import propose_candidates
 
-    claim_output(out, inputs=(model, graph, options["holdout"]))
-    _print(*propose_candidates(graph, out, model=model, stage=progress_bar, **options).lines)
+    claim_output(out, inputs=(model, graph))
+    click.echo("\n".join(propose_candidates(graph, out, model=model, stage=progress_bar, **options).lines))
 
 
 @command(
@@ -139,13 +118,12 @@ def evidence_command(graph: Path, candidates: Path, out: Path, engine: str, **op
     """
     from actc.evidence.from_files import add_evidence
 
-    inputs = [path for path in (graph, candidates, options["holdout"], *options["scores"]) if path is not None]
-    claim_output(out, inputs=inputs, folder=not out.suffix)
+    claim_output(out, inputs=(graph, candidates, options["holdout"], *options["scores"]), folder=not out.suffix)
     options |= read_engine(engine)
     with progress_bar("Evidence") as advance:
         progress: Any = lambda done, total, name: advance(1, 2 * total)  # noqa: E731
         lines = add_evidence(graph, candidates, out, progress=progress, **options)
-    _print(*lines)
+    click.echo("\n".join(lines))
 
 
 @command(
@@ -210,7 +188,7 @@ def complete_command(graph: Path | None, out: Path, **options: Any) -> None:
     """
     from actc.complete.run import complete_graph
 
-    _print(*complete_graph(graph, out, stage=progress_bar, **options).lines)
+    click.echo("\n".join(complete_graph(graph, out, stage=progress_bar, **options).lines))
 
 
 @command(
@@ -218,7 +196,7 @@ def complete_command(graph: Path | None, out: Path, **options: Any) -> None:
     "actc check graph.tsv --budget 0 --out checked   # the list, nobody is asked",
     "actc check graph.tsv --names names.tsv --out checked   # asks people; once more, when they have judged",
     "actc check graph.tsv --oracle truth.tsv --precision .9 --out checked",
-    "actc check graph.tsv --out checked --undo --facts right-after-all.tsv",
+    "actc check graph.tsv --out checked --undo right-after-all.tsv",
     more=MORE,
 )
 @takes_graph
@@ -231,7 +209,7 @@ def check_command(graph: Path, out: Path, **options: Any) -> None:
     """
     from actc.complete.run import check_graph
 
-    _print(*check_graph(graph, out, stage=progress_bar, **options).lines)
+    click.echo("\n".join(check_graph(graph, out, stage=progress_bar, **options).lines))
 
 
 @command(
@@ -255,7 +233,7 @@ def convert_command(graph: str, out: Path, **options: Any) -> None:
     with progress_bar("Triples", late=True) as advance:
         found = convert_graph(graph, out, progress=advance, **options)
     sizes = f"{len(found):,} triples, {len(found.entity_names):,} entities, {len(found.relation_names):,} relations"
-    _print(*found.notes, f"{out}: {sizes}.")
+    click.echo("\n".join([*found.notes, f"{out}: {sizes}."]))
 
 
 def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -292,7 +270,7 @@ def publish_command(folder: Path, **options: Any) -> None:
 
     with progress_bar("Facts", late=True) as advance:
         published = publish_facts(folder, progress=advance, **options)
-    _print(*published.lines)
+    click.echo("\n".join(published.lines))
 
 
 @command("withdraw", "actc withdraw better --to sparql:http://localhost:7878/update --into http://example.org/kg")
@@ -305,4 +283,4 @@ def withdraw_command(folder: Path, **options: Any) -> None:
     """Take a run back out of a store: what it wrote goes, what it removed comes back."""
     from actc.graph.publish import withdraw_facts
 
-    _print(*withdraw_facts(folder, **options).lines)
+    click.echo("\n".join(withdraw_facts(folder, **options).lines))

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import Field
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -123,17 +124,13 @@ base_option = click.option(
     callback=lambda context, option, given: given[0] if len(given) == 1 else given or "",
     help="What IRIs begin with in RDF and names do not; a second time: those of relations.",
 )
+seed_option = partial(
+    click.option, "--seed", type=click.IntRange(0, 2**63 - 1), show_default=True, help="Where draws start from."
+)
 columns_option = click.option("--columns", metavar="NAMES", help=COLUMNS)
 graph_option = click.option(
     "--graph", "graphs", multiple=True, metavar="IRI", help="Of a SPARQL store: a named graph; repeatable."
 )
-
-
-def seed_option(default: int = 0) -> Callable[..., Any]:
-    """Return the option --seed."""
-    return click.option(
-        "--seed", type=click.IntRange(0, 2**63 - 1), default=default, show_default=True, help="Where draws start from."
-    )
 
 
 KINDS: dict[str, Any] = {
@@ -147,7 +144,7 @@ KINDS: dict[str, Any] = {
     "float | None": float,
 }
 """Types of fields of a configuration that are no texts, and those of their options."""
-SHARED: dict[str, Callable[..., Any]] = {"base": base_option, "seed": seed_option()}
+SHARED: dict[str, Callable[..., Any]] = {"base": base_option, "seed": seed_option(default=0)}
 """Options of a form of their own."""
 
 
@@ -207,9 +204,7 @@ key_option = click.option(
 )
 
 
-def claim_output(
-    path: Path | None, inputs: Sequence[Any] = (), folder: bool = False, overwrite: bool | None = None
-) -> None:
+def claim_output(path: Path | None, inputs: Sequence[Any] = (), folder: bool = False, overwrite: bool = False) -> None:
     """Refuse a place where a command must not write, and keep it from other runs until the command ends.
 
     Parameters
@@ -218,14 +213,14 @@ def claim_output(
         Where the output shall be; where there shall be none, there is nothing to claim.
     inputs, folder
         As in :func:`actc.data.deliver.check_output`.
-    overwrite : bool, optional
-        What the command was given, if not given here.
+    overwrite : bool
+        Whether to replace what is there, though the command was not given --overwrite.
     """
     if path is None:
         return
     from actc.data.deliver import check_output, claim
 
-    overwrite = is_overwriting() if overwrite is None else overwrite
+    overwrite = overwrite or is_overwriting()
     check_output(path, overwrite=overwrite, inputs=inputs, folder=folder)
     if folder or path.absolute().parent.is_dir():
         click.get_current_context().with_resource(claim(path))

@@ -164,7 +164,7 @@ def write_check(
     write_json(files[-3], report)
     notes = "\n".join(f"- {note}" for note in report["notes"])
     write_text(files[-2], "\n\n".join(["# A graph checked", *lines, to_table(report), notes]) + "\n")
-    undo = config.command(None, "--undo", "--facts", "right-after-all.tsv")
+    undo = config.command(None, "--undo", "right-after-all.tsv")
     words = name_things(session, (undo if report["removed"] else config.command(config.budget or 100),))
     wrong = checked.on_page(report, words.name)
     write_text(files[-1], render("check.html", name=folder.resolve().name, report=report, wrong=wrong, words=words))

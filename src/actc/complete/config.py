@@ -22,11 +22,11 @@ if TYPE_CHECKING:  # and when they are used: a help text shall not wait for nump
 Goal = Literal["missing", "wrong"]
 PRECISION = 0.9
 """The precision that `actc check` guarantees of what it removes, unless another one is given."""
-ONE_TIME = ("undo", "facts", "if_changed")
+ONE_TIME = ("undo", "if_changed")
 """Options of one run that the next one does not repeat."""
 CHECK = "check"
 """In the folder of a run that looks for missing facts and for wrong ones: the folder of the wrong ones."""
-PATHS = ("graph", "out", "model", "candidates", "oracle", "holdout", "facts")
+PATHS = ("graph", "out", "model", "candidates", "oracle", "holdout", "undo")
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,9 @@ class RunConfig:
         more=True,
     )  # fmt: skip
     language: str = option("en", "The language of names, where a file has several.", check=True, more=True)
-    undo: bool = option(
-        False, "Put back what an earlier run into the same folder took out.", check=True, more=True
-    )  # fmt: skip
-    facts: Path | None = option(None, "With --undo: put back these facts only.", check=True, more=True)
+    undo: str | Path | None = option(
+        None, "Put back what a run into the same folder took out: all, or the facts of a FILE.", check=True, more=True
+    )
     base: Base = option(
         "", "What IRIs begin with in RDF and names do not; a second time: those of relations.", check=True, more=True
     )
@@ -143,11 +142,7 @@ class RunConfig:
                 "--holdout: these are facts that a model was not trained on; give --model too.",
             ),
             (
-                self.facts is not None and not self.undo,
-                "--facts: it names the facts to put back; give --undo too.",
-            ),
-            (
-                self.undo and self.goal == "missing" and not self.check,
+                self.undo is not None and self.goal == "missing" and not self.check,
                 "--undo: without --check nothing was taken out; give --check too.",
             ),
         ]
@@ -168,6 +163,11 @@ class RunConfig:
         path = self.graph or self.candidates
         assert path is not None
         return path
+
+    @property
+    def facts(self) -> Path | None:
+        """The file with the facts to put back; None for all."""
+        return None if self.undo is None or str(self.undo) == "all" else Path(self.undo)
 
     @property
     def graph_columns(self) -> Columns:
@@ -204,7 +204,7 @@ class RunConfig:
     @property
     def new_answers(self) -> int:
         """How many answers to ask for now: what is put back is decided by those that are there."""
-        return 0 if self.undo else self.budget
+        return 0 if self.undo is not None else self.budget
 
     @property
     def answers(self) -> int:

@@ -40,7 +40,7 @@ from actc.decide.decision_table import ORACLE
 from actc.decide.find_constraints import constraints_from
 from actc.decide.report import count_excluded, describe_excluded
 from actc.errors import OptionError
-from actc.graph.formats import as_table, read_graph
+from actc.graph.formats import as_table, read_graph, refuse_names
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import WRONG_FACTS_METHOD
 from actc.session import Session
@@ -107,13 +107,15 @@ def _run(config: RunConfig, stage: Stage) -> Finished:
         return Finished((f"Nothing is new since the last run: {config.out} stays as it is.",))
     whole = NO_GRAPH if config.graph is None else read_graph(config.graph, config.base, config.graph_columns)
     given = None if config.candidates is None else read_given(config.candidates, config.base, whole, config.columns)
+    if given is not None and config.graph is not None:
+        refuse_names(config.graph, given.triples, config.base)
     facts = Graph.of(given.triples) if given is not None and config.graph is None else whole
     rules = constraints_from(config.constraints, facts, config.base).used  # refused before long work, like the oracle
     oracle = None if config.oracle is None else FileOracle.read(config.oracle, config.base)
     if oracle is not None and given is not None:
         oracle.refuse_others(given.triples)
     try_names(config.names, config.language)
-    notes = put_back(config) if config.undo else []
+    notes = [] if config.undo is None else put_back(config)
     candidates, earlier = prepare(config, whole, given, oracle, stage)
     parts = {config.goal: candidates}
     if config.check:

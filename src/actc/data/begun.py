@@ -103,8 +103,8 @@ class Begun:
 def _describe(name: str, before: Any, now: Any) -> str:
     if not name.startswith("--"):
         return f"with another {name}"
-    if before is None or now is None:
-        return f"{'without' if before is None else 'with'} {name}"
+    if before in (None, "") or now in (None, ""):
+        return f"{'without' if before in (None, '') else 'with'} {name}"
     return f"with another {name}" if len(str(before)) == 64 else f"with {name} {before}, not {now}"
 
 

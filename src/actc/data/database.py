@@ -35,17 +35,11 @@ def open_database() -> Iterator[Any]:
         tempfile.TemporaryDirectory(prefix="actc-") as folder,
         duckdb.connect(config={**LIMITS, "temp_directory": folder}) as connection,
     ):
-        yield silence(connection)
-
-
-def silence(connection: Any) -> Any:
-    """Turn off DuckDB's own progress bar, which would write into the standard output, and return the connection.
-
-    In a notebook without ipywidgets it is off already, and turning it off would be an error.
-    """
-    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
-        connection.execute("SET enable_progress_bar=false")
-    return connection
+        # DuckDB's own progress bar would write into the standard output. In a notebook without ipywidgets it is off
+        # already, and turning it off would be an error.
+        if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
+            connection.execute("SET enable_progress_bar=false")
+        yield connection
 
 
 def quote(text: str) -> str:

@@ -195,6 +195,14 @@ def read_texts(layout: Layout, needed: Sequence[str]) -> dict[str, NDArray[np.ob
         return {name: _read_column(connection, name) for name in (*needed, *more)}
 
 
+def read_plain(layout: Layout) -> Triples:
+    """Read the triples of a table that fits into memory, row by row."""
+    with open_reader(layout) as connection:
+        _load(connection, layout, TRIPLE, {})
+        codes = _read_codes(connection)
+    return Triples(*codes[:3], *map(Vocabulary, codes[3:]))
+
+
 def read_triples(path: str | Path) -> Iterator[tuple[str, str, str]]:
     """Read head, relation and tail, row by row, from a table that need not fit into memory."""
     layout = find_layout(path)
@@ -234,7 +242,7 @@ def write_triples(path: str | Path, columns: Mapping[str, Any], further: Mapping
 def write_scored(path: str | Path, triples: ScoredTriples) -> None:
     """Write a table of scored triples, in its own order."""
     name = "probability" if triples.probabilities else "score"
-    write_triples(path, {**triples.plain().columns(), name: triples.scores, **triples.further})
+    write_triples(path, {**triples.plain().columns(), name: triples.scores}, triples.further)
 
 
 def write_named(layout: Layout, path: Path) -> None:
@@ -250,7 +258,7 @@ def write_named(layout: Layout, path: Path) -> None:
 def in_one_line(texts: NDArray[Any]) -> NDArray[Any]:
     """Return texts without tabs and line ends, which no cell of a TSV file can hold."""
     if texts.dtype.kind != "O":
-        return np.ma.masked_invalid(texts) if texts.dtype.kind == "f" else texts
+        return texts
     return np.array([*(re.sub(r"[\t\r\n]+", " ", str(text)) for text in texts), ""], dtype=object)[:-1]
 
 

@@ -124,11 +124,6 @@ def _as_array(column: Any) -> NDArray[Any]:
     return np.array(cells) if numbers else np.array([*cells, None], dtype=object)[:-1]
 
 
-def read_ids(frame: Any) -> list[Any]:
-    """Return head, relation and tail as they are."""
-    return list(read_optional(frame, TRIPLE).values())
-
-
 def _take(frame: Any, names: Sequence[Any]) -> list[Any]:
     """Return columns by the frame's own names; of a frame that is worked out only when it is asked for, these alone."""
     if names and _is_lazy(frame):

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from shlex import quote as quote_word
 from typing import Any
 
 from actc.data.database import open_database, quote, quote_file
@@ -273,7 +274,7 @@ def require(layout: Layout, names: Sequence[str]) -> None:
     if layout.has_header:
         there = f"there are: {', '.join(layout.names)}"
         named = ",".join(map("=".join, zip(missing, layout.others, strict=False)))
-        remedy = f"Name yours: --columns {named}." if named else "Add it."
+        remedy = f"Name yours: --columns {quote_word(named)}." if named else "Add it."
         raise FileError(f"{layout.path}, line 1: the column {missing[0]!r} is missing; {there}. {remedy}")
     raise FileError(
         f"{layout.path}, line 1: {len(layout.names)} columns were found, but {len(names)} are needed "

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, field, fields
 from typing import Any, TypeVar
 
-COLUMNS = "Names of the table's columns: head=subj,relation=verb,tail=obj,score=weight,text=note."
+COLUMNS = "Names of the table's columns: head=subj,relation=verb,tail=obj,score=weight (or probability=…),text=note."
 """What the option --columns is, wherever there is one."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 Options = Sequence[Field[Any]]

@@ -23,7 +23,6 @@ from actc.data.frames import (
     make_frame,
     read_frame,
     read_further,
-    read_ids,
     read_optional,
 )
 from actc.data.triples import IntArray, ScoredTriples
@@ -200,7 +199,7 @@ def _frame_like(pool: Any, rows: IntArray, columns: dict[str, Any], library: str
     """Return columns about rows of the pool as a frame of its kind: whole numbers as ids, and an index, if it has."""
     if isinstance(pool, ScoredTriples):
         return make_frame(columns, library or "pandas")
-    numbers = [name for name, column in zip(TRIPLE, read_ids(pool), strict=True) if are_integers(column)]
+    numbers = [name for name, column in read_optional(pool, TRIPLE).items() if are_integers(column)]
     columns = {**columns, **{name: np.array(list(map(int, columns[name])), dtype=np.int64) for name in numbers}}
     kind = library or kind_of(pool)
     frame = make_frame(columns, kind)
@@ -223,6 +222,6 @@ def _read_answers(given: Any, source: str) -> Answers:
     if given is None:
         return Answers()
     answers = given if isinstance(given, Answers) else Answers.from_frame(given)
-    if answers is not given and not len(answers) and len(read_ids(given)[0]):
+    if answers is not given and not len(answers) and len(read_optional(given, TRIPLE)["head"]):
         raise TableError(f"None of the {source} has a label: put 1 (true) or 0 (false) into the column label.")
     return answers

@@ -24,7 +24,7 @@ from actc.graph.client import is_store, refuse_store_options
 from actc.graph.graph import Graph, is_missing, read_provenance, read_table
 from actc.graph.rdf import read_ntriples, reader, write_ntriples, write_statements, writer
 from actc.graph.read_sparql import fetch_graph
-from actc.graph.terms import Base, Bases, as_bases, write_lines
+from actc.graph.terms import Base, Bases, as_bases, term_columns, write_lines
 
 Extras = Mapping[str, Any]
 
@@ -115,6 +115,12 @@ def write_graph(path: str | Path, graph: Graph, base: Base = "", extras: Extras 
             raise
         finally:
             named.unlink(missing_ok=True)
+
+
+def refuse_names(path: Path, triples: Triples, base: Base) -> None:
+    """Refuse names that a graph in the format of a file cannot hold."""
+    if find_format(path).read is not read_table:
+        term_columns(Graph.of(triples), as_bases(base))
 
 
 def read_extras(path: str | Path, graph: Graph, columns: Columns = None) -> dict[str, Any]:

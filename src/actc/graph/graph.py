@@ -6,7 +6,7 @@ Tables are TSV, CSV, Parquet or JSON lines with the columns head, relation, tail
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,10 +14,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from actc.data.files import read_texts
+from actc.data.files import read_plain, read_texts
 from actc.data.frames import TRIPLE, Columns
-from actc.data.layout import Layout, describe_empty, find_layout, open_reader, require
-from actc.data.triples import FloatArray, Triples, Vocabulary, encode_columns
+from actc.data.layout import Layout, find_layout, require
+from actc.data.triples import FloatArray, Triples, encode_columns
 from actc.errors import FileError
 
 
@@ -47,6 +47,12 @@ class Graph(Triples):
         return cls.of(once, notes + note_repeats(len(listed) - len(once)))
 
     @classmethod
+    def once(cls, triples: Triples, notes: tuple[str, ...] = ()) -> Self:
+        """Return the triples of a table, each once and sorted, so that a file gives the same graph every time."""
+        once = triples.sorted_once()
+        return cls.of(once, notes + note_repeats(len(triples) - len(once)))
+
+    @classmethod
     def of(cls, triples: Triples, notes: tuple[str, ...] = ()) -> Self:
         """Return the triples of a table, none of which is there twice, without what stands beside them."""
         names = triples.entity_names, triples.relation_names
@@ -65,50 +71,6 @@ class Graph(Triples):
 def note_repeats(count: int) -> tuple[str, ...]:
     """Describe how many triples were there again."""
     return (f"{count:,} repeated triples are kept once.",) if count else ()
-
-
-def encode(
-    connection: Any, where: Callable[[int], str], entity_name: str = "term", relation_name: str = "term"
-) -> Graph:
-    """Encode the table ``named``, whose columns head, relation and tail are strings, and drop it."""
-    _refuse_empty_cells(connection, where)
-    vocabularies = {
-        "entity": ("SELECT head AS term FROM named UNION SELECT tail FROM named", entity_name),
-        "kind": ("SELECT DISTINCT relation AS term FROM named", relation_name),
-    }
-    for table, (terms, name) in vocabularies.items():
-        connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT term, name, "
-            "CAST(dense_rank() OVER (ORDER BY name) - 1 AS INTEGER) AS code "
-            f"FROM (SELECT term, {name} AS name FROM ({terms}))"
-        )
-    codes = connection.execute(
-        "SELECT h.code AS head, r.code AS relation, t.code AS tail FROM named "
-        "JOIN entity h ON head = h.term JOIN kind r ON relation = r.term JOIN entity t ON tail = t.term"
-    ).fetchnumpy()
-    connection.execute("DROP TABLE named")
-    entities, relations = (
-        Vocabulary(
-            connection.execute(f"SELECT DISTINCT name, code FROM {table} ORDER BY code").fetchnumpy()["name"].tolist()
-        )
-        for table in vocabularies
-    )
-    heads, kinds, tails = (np.ma.getdata(codes[name]) for name in ("head", "relation", "tail"))
-    # Joins return rows in any order: sorted, a file gives the same graph every time.
-    listed = Triples(heads, kinds, tails, entities, relations)
-    once = listed.sorted_once()
-    return Graph.of(once, note_repeats(len(listed) - len(once)))
-
-
-def _refuse_empty_cells(connection: Any, where: Callable[[int], str]) -> None:
-    empty = "head IS NULL OR relation IS NULL OR tail IS NULL"
-    if connection.execute(f"SELECT count(*) FROM named WHERE {empty}").fetchone()[0]:
-        numbered = "SELECT row_number() OVER () - 1 AS row, * FROM named"
-        row, head, relation = connection.execute(
-            f"SELECT row, head, relation FROM ({numbered}) WHERE {empty} LIMIT 1"
-        ).fetchall()[0]
-        column = "head" if head is None else "relation" if relation is None else "tail"
-        raise FileError(f"{where(row)}: {describe_empty(column)}")
 
 
 NUMBERS = ("score", "probability", "threshold")
@@ -151,6 +113,5 @@ def read_table(path: Path, base: object, columns: Columns = None) -> Graph:
     """Read a table; columns beside the triple are left to :func:`read_provenance`."""
     layout = find_layout(path, columns=columns)
     require(layout, TRIPLE)
-    with open_reader(path) as connection:
-        connection.execute(f"CREATE TEMP TABLE named AS SELECT {layout.texts(TRIPLE)} FROM {layout.source}")
-        return encode(connection, layout.where)
+    plain = replace(layout, columns={name: layout.columns[name] for name in TRIPLE})
+    return Graph.once(read_plain(layout), tuple(plain.describe(COLUMNS)))

@@ -19,8 +19,9 @@ import numpy as np
 from actc.data.database import quote, quote_file
 from actc.data.layout import open_reader
 from actc.data.text_files import check_gzip, open_text
+from actc.data.triples import Triples, Vocabulary
 from actc.errors import FileError, MissingExtraError, TableError
-from actc.graph.graph import Graph, encode
+from actc.graph.graph import Graph
 from actc.graph.terms import (
     BLANK,
     IRI,
@@ -182,9 +183,36 @@ def read_ntriples(path: Path, base: Bases) -> Graph:
         )
         _replace_odd_lines(connection, path)
         names = [_name(connection, base.entities, entity_name), _name(connection, base.relations, relation_name)]
-        graph = encode(connection, lambda row: str(path), *names)
+        graph = _encode(connection, *names)
         _refuse_bad_terms(connection, path)
     return note_terms(graph)
+
+
+def _encode(connection: Any, entity_name: str, relation_name: str) -> Graph:
+    """Encode the table ``named`` of terms, whose names are SQL, and drop it."""
+    vocabularies = {
+        "entity": ("SELECT head AS term FROM named UNION SELECT tail FROM named", entity_name),
+        "kind": ("SELECT DISTINCT relation AS term FROM named", relation_name),
+    }
+    for table, (terms, name) in vocabularies.items():
+        connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT term, name, "
+            "CAST(dense_rank() OVER (ORDER BY name) - 1 AS INTEGER) AS code "
+            f"FROM (SELECT term, {name} AS name FROM ({terms}))"
+        )
+    codes = connection.execute(
+        "SELECT h.code AS head, r.code AS relation, t.code AS tail FROM named "
+        "JOIN entity h ON head = h.term JOIN kind r ON relation = r.term JOIN entity t ON tail = t.term"
+    ).fetchnumpy()
+    connection.execute("DROP TABLE named")
+    entities, relations = (
+        Vocabulary(
+            connection.execute(f"SELECT DISTINCT name, code FROM {table} ORDER BY code").fetchnumpy()["name"].tolist()
+        )
+        for table in vocabularies
+    )
+    heads, kinds, tails = (np.ma.getdata(codes[name]) for name in ("head", "relation", "tail"))
+    return Graph.once(Triples(heads, kinds, tails, entities, relations))
 
 
 def _replace_odd_lines(connection: Any, path: Path) -> None:

@@ -56,7 +56,7 @@ def relation_term(name: str, base: str) -> str:
     if base and not WITH_SLASHES.fullmatch(name):
         return f"<{base}{escape(name)}>"
     if not re.fullmatch(IRI, name):
-        raise TableError(f"{name!r} is no IRI; give a base to put before names, such as http://example.org/")
+        raise TableError(f"{name!r} is no IRI; give what to put before names: --base http://example.org/")
     return f"<{name}>"
 
 

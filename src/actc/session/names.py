@@ -72,8 +72,8 @@ class Names:
         return [id for (id,) in self.store.rows("SELECT id FROM name WHERE name LIKE ? ESCAPE '\\'", (pattern,))]
 
     def count_named(self, identifiers: Iterable[str]) -> int:
-        """Count the ids that have a name."""
-        named = {row[0] for row in self.store.rows("SELECT id FROM name WHERE name != id")}
+        """Count the ids that have a name or a description."""
+        named = {row[0] for row in self.store.rows("SELECT id FROM name WHERE name != id OR description != ''")}
         return len(named.intersection(identifiers))
 
     def text(self, kind: str, triple: int | None) -> str:

@@ -71,9 +71,11 @@ def read_names(path: Path, language: str = "en", wanted: Container[str] | None =
         rows = _read_json(path, language) if ending(path) in JSON_FORMATS else _read_table(path)
     with readable(path):
         for row in rows:
-            values = [str(row.get(column) or "") for column in NAME_COLUMNS]
-            if wanted is None or values[0] in wanted:
-                yield values[0], values[1] or values[0], *values[2:]
+            first, name, *values = (str(row.get(column) or "") for column in NAME_COLUMNS)
+            title = str(row.get("title") or "")  # GraphRAG's relationships name entities by it, not by their id
+            for identifier in {first, title} - {""}:
+                if wanted is None or identifier in wanted:
+                    yield identifier, name or title or identifier, *values
 
 
 def ending(path: Path) -> str:

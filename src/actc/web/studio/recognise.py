@@ -155,10 +155,10 @@ def _describe(role: str, path: Path, layout: Layout | None) -> tuple[dict[str, A
     triples: Triples
     if role == "graph":
         triples = graph = read_graph(path)
-        what, notes = find_format(path).summary, [*graph.notes]
+        what, notes = find_format(path).summary, [note.removeprefix(f"{path}: ") for note in graph.notes]
         if layout is not None and "score" in layout.columns:
             hints.append(SCORES_UNUSED)
-        layout = layout and replace(layout, columns={name: layout.columns[name] for name in TRIPLE})
+        layout = None
     elif role == "scores":
         scored, labels = read_scored(path, further=True)
         triples, what, scores = scored, "Scored candidates", scored.scores
