@@ -59,7 +59,8 @@ def _fetch(store: Any, graphs: tuple[str, ...], out: Path) -> Iterator[Path]:
     try:
         with progress_bar("Triples") as advance:
             notes = fetch_graph(store, path, graphs, progress=advance)
-        click.echo("".join(f"{note}\n" for note in notes), nl=False)
+        for note in notes:
+            click.echo(note)
         yield path
     finally:
         if not out.is_dir():

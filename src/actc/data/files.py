@@ -53,7 +53,7 @@ RESERVED = {*SCORED, "probability", "accepted", "by", "reasons", "guaranteed", "
             "method", "date", "proposed_by", "rule", "label", TEXT}  # fmt: skip
 """Columns of the outputs: a column of the user's with such a name gets ``given_`` in front."""
 TABBED = (".tsv", ".txt")
-NOTHING: Mapping[str, NDArray[Any]] = {}
+NOTHING: dict[str, Any] = {}
 MOST_TEXT = 4000  # characters of the texts of one triple
 
 
