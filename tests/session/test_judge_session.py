@@ -6,7 +6,6 @@ import sqlite3
 import sys
 import time
 from contextlib import closing
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from actc.session.cards import make_card
 from actc.session.cases import open_case, session_case
 from actc.session.export import compare_judges, write_accepted
 from actc.session.judge import CHOICES, judge_triples, make_question
-from actc.session.names import write_sources
+from actc.session.names import SOURCE, write_texts
 from actc.session.plan import Planner, task_of
 from actc.session.questions import Reply, count_replies, read_judges, store_replies
 from actc.session.settings import Settings
@@ -90,8 +89,7 @@ def test_a_program_judges_everything_once_and_its_answers_are_no_labels(session,
 def test_a_program_that_writes_nothing_and_does_not_listen_is_ended(session, tmp_path, monkeypatch):
     monkeypatch.setattr("actc.session.machines.GOODBYE_SECONDS", 0.2)
     (tmp_path / "deaf.py").write_text("import os, time\nos.close(1)\ntime.sleep(60)\n")
-    texts = np.array(["x" * 2000] * len(POOL), dtype=object)
-    write_sources(session.store, replace(POOL, further={"text": texts}))
+    write_texts(session.store, SOURCE, ["x" * 2000] * len(POOL))
     deaf, began = f"{sys.executable} {tmp_path / 'deaf.py'}", time.monotonic()
     with pytest.raises(ActcError):
         judge_triples(session, program=deaf, which="all")

@@ -11,7 +11,7 @@ from fastapi import testclient
 
 from actc.data.files import write_scored
 from actc.session import OWNER, Session
-from actc.session.cards import make_cards
+from actc.session.cards import make_card
 from actc.session.settings import Settings
 from actc.session.start import add_session_names, create_session
 from actc.session.status import history
@@ -364,7 +364,7 @@ def test_names_that_were_added_show_on_cards_that_were_sent_before(app, session,
 def test_few_cards_are_kept_however_many_are_shown(session, monkeypatch):
     monkeypatch.setattr("actc.web.judge.CACHED_CARDS", 4)
     kept, tasks = Pages(session, Links.of(session.folder)), session.ask(session.annotator("ada"), 8)
-    assert json.loads(kept.cards(tasks)) == make_cards(session.names, tasks, session.settings.reasons)
+    assert json.loads(kept.cards(tasks)) == [make_card(session.names, task, session.settings.reasons) for task in tasks]
     assert len(kept._cards[1]) == 4
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -23,23 +23,11 @@ AGAINST = "against: "
 SLOT = re.compile(r"\{(head|relation|tail)\}")
 
 
-def make_cards(names: Names, tasks: Sequence[Task], when: str, show_score: bool = False) -> list[dict[str, Any]]:
-    """Return the cards of some triples; those with reasons have them too, and ``when`` to show them, unless never."""
-    cards = [make_card(names, task, show_score) for task in tasks]
-    for card in cards if when != "never" else ():
-        if texts := names.reasons(card["triple"])[:MOST_REASONS]:
-            card["when"] = when
-            card["reasons"] = [
-                {"for": not text.startswith(AGAINST), "text": text.removeprefix(AGAINST)} for text in texts
-            ]
-    return cards
-
-
-def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, Any]:
+def make_card(names: Names, task: Task, when: str = "never", show_score: bool = False) -> dict[str, Any]:
     """Return everything that a page or a terminal shows of a triple, as plain text.
 
     A repeat or a shared triple looks like any other, and the score and the probability are there only if people
-    should see them.
+    should see them; so are reasons, and ``when`` to show them.
     """
     known = names.known_tails(task.head, task.relation, task.tail, MOST_KNOWN + 1)
     examples = names.examples(task.relation, task.head, task.tail, MOST_EXAMPLES)
@@ -65,6 +53,9 @@ def make_card(names: Names, task: Task, show_score: bool = False) -> dict[str, A
         "why": task.reason,
         "source": names.text(SOURCE, task.triple),
     }
+    if when != "never" and (texts := names.reasons(task.triple)[:MOST_REASONS]):
+        reasons = [{"for": not text.startswith(AGAINST), "text": text.removeprefix(AGAINST)} for text in texts]
+        card |= {"when": when, "reasons": reasons}
     if show_score:
         p = "" if task.probability is None else f"; probability of being true: {task.probability:.0%}"
         belief = f"Score of the model: {task.score:.4g}{p}."

@@ -20,8 +20,6 @@ from urllib.parse import unquote
 
 from actc.data.database import database_address
 from actc.data.files import read_triples
-from actc.data.frames import TEXT
-from actc.data.triples import ScoredTriples
 from actc.session.read_names import JSON_FORMATS, NAME_COLUMNS, NAMING, RDF_FORMATS, ending, read_names
 from actc.session.store import Store
 
@@ -204,22 +202,9 @@ def insert_names(store: Store, files: Sequence[Path], ids: Iterable[str] = (), l
             connection.execute("DROP TABLE added")
 
 
-def write_texts(store: Store, kind: str, rows: Iterable[tuple[int, str]]) -> None:
-    """Replace the texts of a kind, each with its candidate's row; all or none."""
-    values = [(kind, *row) for row in rows]
+def write_texts(store: Store, kind: str, texts: Iterable[str]) -> None:
+    """Write texts of a kind, in the order of the pool's rows; a candidate with an empty one has none."""
     with store.transaction() as connection:
-        connection.execute("DELETE FROM text WHERE kind = ?", (kind,))
-        connection.executemany("INSERT INTO text VALUES (?, ?, ?)", values)
+        rows = ((kind, row, text) for row, text in enumerate(texts) if text)
+        connection.executemany("INSERT OR REPLACE INTO text VALUES (?, ?, ?)", rows)
         connection.execute("UPDATE total SET names = names + 1")
-
-
-def write_reasons(store: Store, reasons: Iterable[Sequence[str]]) -> None:
-    """Write the reasons of every candidate, in the order of the pool's rows; ids in double brackets."""
-    rows = ((row, json.dumps(texts, ensure_ascii=False)) for row, texts in enumerate(reasons) if texts)
-    write_texts(store, REASONS, rows)
-
-
-def write_sources(store: Store, pool: ScoredTriples) -> None:
-    """Write the texts that candidates were taken from, where there are any."""
-    if TEXT in pool.further:
-        write_texts(store, SOURCE, ((row, text) for row, text in enumerate(pool.further[TEXT].tolist()) if text))

@@ -129,7 +129,7 @@ class SessionInputs:
         None, "What may not be true together: a file of actc constraints, or learnt."
     )
     columns: Columns = option(None, COLUMNS)
-    # Why each candidate may be true or false, see actc.session.names.write_reasons.
+    # Why each candidate may be true or false, see actc.session.names.
     evidence: Sequence[Sequence[str]] | None = None
     facts: Triples | None = None  # what candidates could contradict; the graph's triples if not given
     # Earlier answers to candidates, by their rows: no new questions are about these.

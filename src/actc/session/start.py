@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
@@ -17,6 +18,7 @@ import numpy as np
 from actc.data.constraints import Constraints
 from actc.data.deliver import write_folder
 from actc.data.files import read_sample, read_scored, write_scored, write_triples
+from actc.data.frames import TEXT
 from actc.data.layout import find_layout
 from actc.data.options import documented, options_of
 from actc.data.triples import ScoredTriples
@@ -24,7 +26,7 @@ from actc.decide.classes import relation_mask
 from actc.decide.find_constraints import constraints_from
 from actc.errors import FileError
 from actc.graph.formats import as_table, read_graph
-from actc.session.names import insert_names, write_known, write_reasons, write_sources
+from actc.session.names import REASONS, SOURCE, insert_names, write_known, write_texts
 from actc.session.read_names import own_labels
 from actc.session.session import OWNER, Session, open_session, write_settings
 from actc.session.settings import SessionInputs, Settings
@@ -73,7 +75,7 @@ def create_session(
         title = settings.title or Path(scores).name.partition(".")[0]
         session = write_core(made, replace(settings, title=title, triples=len(pool)))
         _write_inputs(session, pool, inputs)
-        write_sources(session.store, pool)
+        write_texts(session.store, SOURCE, pool.further.get(TEXT, ()))
         if inputs.people is not None:
             _take_people(session, inputs.people)
         if inputs.answers is not None:
@@ -94,7 +96,8 @@ def _write_inputs(session: Session, pool: ScoredTriples, inputs: SessionInputs) 
     names = [*(() if graph is None else own_labels(graph)), *map(Path, inputs.names)]
     insert_names(session.store, names, (*pool.entity_names, *pool.relation_names), inputs.language)
     if inputs.evidence is not None:
-        write_reasons(session.store, inputs.evidence)
+        reasons = (json.dumps(texts, ensure_ascii=False) if texts else "" for texts in inputs.evidence)
+        write_texts(session.store, REASONS, reasons)
     if inputs.constraints is not None:
         given = inputs.constraints
         used = (given if isinstance(given, Constraints) else constraints_from(given, graph)).used

@@ -11,7 +11,7 @@ import numpy as np
 
 from actc.data.text_files import in_json
 from actc.errors import FileError
-from actc.session.cards import make_cards
+from actc.session.cards import make_card
 from actc.session.cases import parts_of, words_of
 from actc.session.lease_queue import Annotator, lease_clock, leased_at
 from actc.session.session import Session
@@ -305,8 +305,7 @@ def list_reviews(session: Session, kind: str, most: int = 50) -> list[dict[str, 
 
 def show_review(session: Session, triple: int) -> dict[str, Any]:
     """Return the whole card of a triple that was given out, its score and probability, and everybody's answers."""
-    [card] = make_cards(session.names, [session.task(triple)], "beside", show_score=True)
-    return card | _answers(session, triple)
+    return make_card(session.names, session.task(triple), "beside", show_score=True) | _answers(session, triple)
 
 
 def _answers(session: Session, triple: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from actc.errors import SessionError
-from actc.session.cards import make_cards, plain
+from actc.session.cards import make_card, plain
 from actc.session.lease_queue import Annotator, Judgement
 from actc.session.questions import clean_text
 from actc.session.session import Session
@@ -73,7 +73,7 @@ def _next_card(session: Session, annotator: Annotator) -> dict[str, Any] | None:
     while True:
         tasks = session.ask(annotator, 3)
         if tasks:
-            return make_cards(session.names, tasks[:1], session.settings.reasons)[0]
+            return make_card(session.names, tasks[0], session.settings.reasons)
         if what_is_left(session, annotator) != "more" or time.monotonic() > until:
             return None
         time.sleep(0.2)

@@ -15,7 +15,7 @@ from pydantic import AliasChoices, Field
 
 from actc.errors import OptionError
 from actc.session import Annotator, Judgement, Session
-from actc.session.cards import make_cards
+from actc.session.cards import make_card
 from actc.session.lease_queue import Task, is_storable
 from actc.session.status import all_relations, own_answers, picture, progress, what_is_left
 from actc.web.access import JUDGE, KINDS, LARGEST, Key, Links, Strict, Who, checking, token_in
@@ -76,8 +76,7 @@ class Pages:
         cached = self._cards[1]
         cards = {task: card for task in tasks if (card := cached.get(task)) is not None}
         new = [task for task in tasks if task not in cards]
-        made = make_cards(names, new, when)
-        cards |= zip(new, map(to_bytes, made), strict=True)
+        cards |= {task: to_bytes(make_card(names, task, when)) for task in new}
         cached |= cards
         for oldest in list(cached)[: max(0, len(cached) - CACHED_CARDS)]:
             cached.pop(oldest, None)

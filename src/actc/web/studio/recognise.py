@@ -32,7 +32,7 @@ from actc.graph.formats import find_format, read_graph
 from actc.graph.graph import Graph
 from actc.session.cards import make_card
 from actc.session.lease_queue import Task
-from actc.session.names import Names, insert_names, write_sources
+from actc.session.names import SOURCE, Names, insert_names, write_texts
 from actc.session.read_names import NAME_ALIASES, NAME_COLUMNS
 from actc.session.start import add_session_names
 from actc.session.store import FILE, Store
@@ -194,7 +194,7 @@ def _look_at_names(project: Project, triples: Triples) -> dict[str, Any]:
         some = range(min(LOOKED_AT, len(triples)))
         row = next((row for row in some if not triples.triple(row)[2].startswith('"')), 0)  # no literal, if any
         if isinstance(triples, ScoredTriples):
-            write_sources(store, triples.take([row]))
+            write_texts(store, SOURCE, triples.take([row]).further.get(TEXT, ()))
         card = make_card(names, Task(0, *triples.triple(row), 0.0, ""))
         return {"names": named, "card": card, "sentences": _describe_sentences(names, triples)}
 
