@@ -129,7 +129,7 @@ def measure(
         rest = np.setdiff1d(np.arange(len(pool)), rows)
         about: dict[str, Any] = {
             "cell": name, "quality": quality, "reading": reading, "repeat": repeat, "answers": count,
-            "judge_accuracy": float(((judged.signals > 0) == truth).mean()),
+            "judge_accuracy": float((judged.labels == truth).mean()),
             "weight": case.judge_adjusted.weight(0)[0], "alone_low": alone.low, "alone_high": alone.high,
         }  # fmt: skip
         for label, one in (("without", plain), ("with", case)):
