@@ -37,6 +37,7 @@ LASTING = (ANSWERS, ACCEPTED, UNDECIDED, "thresholds.json", "judged.parquet", "p
 """What stays of every run, reports too; all else of the last one only."""
 STAYING = (ASIDE, RESTORED, LOCKED)
 """What a new run finds as it was: the files of earlier ones, and facts that somebody put back."""
+NO_TRIPLES = encode_columns([], [], [])
 DOUBT = 0.2  # a candidate is undecided where P(true) is between this and one minus this
 FED_BACK = 0.5  # of what was accepted: where the graph holds more of it, the graph is what a run into the folder wrote
 
@@ -56,8 +57,14 @@ def set_aside(folder: Path) -> None:
 
 
 def _asides(folder: Path) -> list[Path]:
-    found = [path for path in (folder / ASIDE).glob("*") if path.name.isdecimal()]
-    return sorted(found, key=lambda path: int(path.name))
+    return sorted(
+        (path for path in (folder / ASIDE).glob("*") if path.name.isdecimal()), key=lambda path: int(path.name)
+    )
+
+
+def _last(folder: Path, name: str) -> Path | None:
+    """Return the newest file of that name among those of earlier runs."""
+    return next((aside / name for aside in reversed(_asides(folder)) if (aside / name).exists()), None)
 
 
 def _next_aside(folder: Path) -> Path:
@@ -94,9 +101,8 @@ def store_answer(folder: Path, triple: tuple[str, str, str], label: bool | None,
 
 def read_answers(folder: Path) -> Answers:
     """Return the answers of a folder, or of the last run before of which there are any."""
-    places = [folder / ANSWERS, *(aside / ANSWERS for aside in reversed(_asides(folder)))]
-    found = next((path for path in places if path.exists()), None)
-    return Answers() if found is None else Answers.read(found)
+    path = folder / ANSWERS if (folder / ANSWERS).exists() else _last(folder, ANSWERS)
+    return Answers() if path is None else Answers.read(path)
 
 
 def has_answers(folder: Path) -> bool:
@@ -116,32 +122,27 @@ class Earlier:
     """
 
     answers: Answers = field(default_factory=Answers)
-    accepted: Triples = field(default_factory=lambda: encode_columns([], [], []))
-    undecided: Triples = field(default_factory=lambda: encode_columns([], [], []))
+    accepted: Triples = NO_TRIPLES
+    undecided: Triples = NO_TRIPLES
     graph: Triples | None = None
     session: Path | None = None
 
     @classmethod
     def read(cls, folder: Path, judged: tuple[Path, ...] = ()) -> Earlier:
         """Read the files of the last run, and answers from elsewhere."""
-        asides = _asides(folder)
-        sessions = [aside / "session" for aside in asides if (aside / "session").exists()]
-        found = cls(session=sessions[-1] if sessions else None)
-        asked = next((aside for aside in reversed(asides) if (aside / ANSWERS).exists()), None)
-        if asked is not None:
-            found = replace(found, answers=Answers.read(asked / ANSWERS))
-        decided = next((aside for aside in reversed(asides) if (aside / ACCEPTED).exists()), None)
-        if decided is not None:
-            accepted, undecided = (read_listed(decided / name) for name in (ACCEPTED, UNDECIDED))
-            found = replace(found, accepted=accepted, undecided=undecided)
-        if asides and (asides[-1] / GIVEN).exists():
-            found = replace(found, graph=read_listed(asides[-1] / GIVEN))
+        answers, accepted, graph = (_last(folder, name) for name in (ANSWERS, ACCEPTED, GIVEN))
+        every = Answers() if answers is None else Answers.read(answers)
         given = [Answers.read(folder / ANSWERS)] if (folder / ANSWERS).exists() else []
         given = [one.take(one.selection == "given") for one in given]  # to an earlier run into this folder
         for more in (*given, *map(Answers.read, judged)):
-            more = replace(more.without_inclusion_probability(), selection="given", sampling_frame="")
-            found = replace(found, answers=found.answers.plus(more))
-        return found
+            every = every.plus(replace(more.without_inclusion_probability(), selection="given", sampling_frame=""))
+        return cls(
+            every,
+            NO_TRIPLES if accepted is None else read_listed(accepted),
+            NO_TRIPLES if accepted is None else read_listed(accepted.with_name(UNDECIDED)),
+            None if graph is None else read_listed(graph),
+            _last(folder, "session"),
+        )
 
     def __bool__(self) -> bool:
         return self.graph is not None or bool(len(self.answers))

@@ -17,6 +17,7 @@ from actc.complete.config import Finished, Goal, RunConfig, as_path, defaults_of
 from actc.complete.earlier import (
     ACCEPTED,
     ANSWERS,
+    NO_TRIPLES,
     Earlier,
     find_undecided,
     has_answers,
@@ -33,7 +34,7 @@ from actc.data.files import read_listed, write_triples
 from actc.data.frames import TEXT
 from actc.data.options import documented
 from actc.data.progress import Stage, no_stage
-from actc.data.triples import ScoredTriples, encode_columns
+from actc.data.triples import ScoredTriples
 from actc.decide.case import Case
 from actc.decide.classes import relation_mask
 from actc.decide.decision_table import ORACLE
@@ -51,7 +52,7 @@ from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session
 
 POOL = "pool.parquet"
-NO_GRAPH = Graph.of(encode_columns([], [], []))
+NO_GRAPH = Graph.of(NO_TRIPLES)
 
 
 @documented(options_of("missing"))
@@ -213,7 +214,6 @@ class _Run:
             else:
                 case = Case(candidates.scored, known=candidates.known, method=self.method, target=config.target)
                 case = ask_oracle(case, labels, candidates.worth_asking(rows), share, config.seed, before)
-                self._write_pool(case.pool)
                 case = replace(case, holdout=tuple(candidates.precisions), constraints=self.rules)
             budget -= len(case.annotations) - len(before.on(case.pool))
             if len(case.annotations) or not wrong:
