@@ -24,6 +24,7 @@ from hypothesis import settings
 
 from actc import ScoredTriples
 from actc.bench.cells import Cell, load_cell
+from actc.data.files import read_listed
 from actc.session import Session
 from actc.session.questions import Question, Reply, store_replies
 from actc.session.settings import Settings
@@ -60,6 +61,13 @@ for name in ("ACTC_DATA", "ACTC_SCORES"):
 def pages_of(answer):
     """Return where the pages are to which the answer to a link leads."""
     return re.search(r'url=([^"]*)/[^"/]*"', answer.text)[1]
+
+
+def triples_of(path):
+    """Return the triples of a file of any kind, as names."""
+    assert path.exists()
+    triples = read_listed(path)
+    return set(map(triples.triple, range(len(triples))))
 
 
 def make_pool(size: int = 60, relations: int = 3, seed: int = 0) -> tuple[ScoredTriples, np.ndarray]:

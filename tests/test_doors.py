@@ -30,8 +30,7 @@ from actc.decide.calibrate import describe_calibration
 from actc.decide.case import FOLDS, Case
 from actc.decide.decision_table import DECISIONS, PRECISIONS
 from actc.decide.estimate import Share
-from actc.decide.guarantee import TargetPrecision
-from actc.errors import OptionError
+from actc.errors import ActcError, OptionError
 from actc.graph.formats import read_graph
 from actc.methods.named import METHODS
 from actc.session import Judgement, Session
@@ -41,8 +40,8 @@ from actc.session.plan import Planner
 from actc.session.processes import main as make_file
 from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session
-from tests.complete.test_complete import folder, plan, triples_of  # noqa: F401
-from tests.conftest import let_machine_say, make_pool
+from tests.complete.test_complete import folder, plan  # noqa: F401
+from tests.conftest import let_machine_say, make_pool, triples_of
 
 POOL, TRUTH = make_pool(300, 3, seed=5)
 WISHED = "r1"
@@ -194,31 +193,20 @@ def test_rivals_in_frames_files_and_sessions(rivals, tmp_path):
     assert "judges" in rows_of(tmp_path / "e.tsv").values()
     run("export", rivals, "--labels", tmp_path / "l.tsv")
     alone = open_case(rivals)[0].without_judges().decisions.columns()  # labels have no judges
-    found = dict(
-        zip(zip(*(alone[name] for name in ("head", "relation", "tail")), strict=True), alone["by"], strict=True)
-    )
+    found = decided_in(alone)
     RULES.write(tmp_path / "rules.tsv")
     facts = rivals / "facts.parquet"
     more = ("--constraints", tmp_path / "rules.tsv", "--graph", facts)
-    run(
-        "calibrate",
-        rivals / "pool.parquet",
-        "--labels",
-        tmp_path / "l.tsv",
-        *more,
-        "--out",
-        tmp_path / "c.json",
-    )
+    run("calibrate", rivals / "pool.parquet", "--labels", tmp_path / "l.tsv", *more, "--out", tmp_path / "c.json")
     run("decide", tmp_path / "c.json", rivals / "pool.parquet", "--out", tmp_path / "c.tsv")
     assert rows_of(tmp_path / "c.tsv") == found
     pool, answers = read_scored(rivals / "pool.parquet")[0], pd.read_csv(tmp_path / "l.tsv", sep="\t")
     known = read_graph(facts)
     frame = actc.accept_triples(pool, answers, constraints=RULES, graph=known, method="pooled")
-    names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
-    assert dict(zip(names, frame["by"], strict=True)) == found
+    assert decided_in(frame) == found
     assert "method" in found.values()
     plain = actc.accept_triples(pool, answers)
-    assert set(found) < set(zip(plain["head"], plain["relation"], plain["tail"], strict=True))
+    assert set(found) < set(decided_in(plain))
 
 
 def rows_of(path) -> dict:
@@ -302,8 +290,7 @@ def test_people_every_door_accepts_the_same_triples_by_the_same_hands(people, tm
     accepted = check_doors(people, tmp_path)
     pool, answers = read_scored(people / "pool.parquet")[0], pd.read_csv(tmp_path / "l.tsv", sep="\t")
     frame = actc.accept_triples(pool, answers)
-    names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
-    accepted["frame"] = dict(zip(names, frame["by"], strict=True))
+    accepted["frame"] = decided_in(frame)
     assert set(accepted["export"].values()) == {"person", "method"}
     for door, rows in accepted.items():
         assert rows == accepted["export"], door
@@ -381,19 +368,12 @@ def test_a_guarantee_is_the_same_by_every_door(guaranteed, tmp_path):
     assert "method" in found.values()
     assert rows_of(tmp_path / "d.tsv") == rows_of(tmp_path / "c.tsv") == found
     for name in ("t", "c"):
-        run(
-            "report",
-            tmp_path / f"{name}.json",
-            "--out",
-            tmp_path / f"{name}.html",
-            "--json",
-            tmp_path / f"{name}-r.json",
-        )
+        pages = ("--out", tmp_path / f"{name}.html", "--json", tmp_path / f"{name}-r.json")
+        run("report", tmp_path / f"{name}.json", *pages)
         told = json.loads((tmp_path / f"{name}-r.json").read_text())["guarantee"]
         assert told == {"precision": 0.7, "confidence": 0.8, "passed": True}
         assert "Guaranteed with 80% confidence: at least 70%" in (tmp_path / f"{name}.html").read_text()
-    names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
-    assert dict(zip(names, frame["by"], strict=True)) == found
+    assert decided_in(frame) == found
 
 
 @pytest.mark.parametrize("precision", [None, 0.8])
@@ -455,8 +435,7 @@ def test_an_oracle_every_door_accepts_the_same_triples_by_the_same_hands(folder,
     assert set(answers.who) == {"oracle"}
     labels = pd.read_parquet(sources.labels)
     frame = actc.accept_triples(read_scored(out / "candidates.parquet")[0], labels, method=report["method"])
-    names = zip(frame["head"], frame["relation"], frame["tail"], strict=True)
-    assert dict(zip(names, frame["by"], strict=True)) == accepted
+    assert decided_in(frame) == accepted
     assert "judged by an oracle" in " ".join((out / "report.html").read_text().split())
 
 
@@ -580,19 +559,6 @@ def test_without_a_budget_nobody_is_asked_and_the_method_decides(folder, small_m
         replace(asked, precision=1.8)
 
 
-def test_a_completion_promises(tmp_path):
-    """A pool with a model of its own kind is too small to promise much; scores that tell true from false are not."""
-    from actc.complete.oracle import ask_oracle
-
-    pool, labels = make_pool(600, 3, seed=2)
-    case = ask_oracle(Case(pool, target=TargetPrecision(0.8, 0.9)), labels, budget=150)
-    decided = case.decisions
-    mine = decided.accepted & (decided.by == "method")
-    assert mine.sum() > 20
-    assert labels[mine].mean() >= 0.8
-    assert case.guarantee.size > 20
-
-
 def test_the_command_line_promises_by_an_oracle_and_says_so(folder, small_model, tmp_path):  # noqa: F811
     out = tmp_path / "out"
     words = ("--candidates", folder / "candidates.tsv", "--oracle", folder / "truth.tsv", "--model", small_model)
@@ -635,39 +601,33 @@ def test_who_chooses_a_relation_takes_no_random_check_and_drops_those_on_the_tab
     session.close()
 
 
-BAD_COLUMNS = [
-    {"selection": "xyz"},
-    {"inclusion_probability": 7},
-    {"inclusion_probability": "a"},
-    {"selection": ["gain"]},
-    {"selection": "check", "inclusion_probability": 0},
-]
-
-
-@pytest.mark.parametrize("bad", BAD_COLUMNS)
-def test_a_way_of_asking_that_cannot_be_is_refused_in_one_sentence(people, tmp_path, bad):
-    told = dict(zip(("head", "relation", "tail"), POOL.triple(3), strict=True)) | {"answer": "true", "name": "eve"}
-    (tmp_path / "history.jsonl").write_text(json.dumps(told | bad) + "\n")
-    refused_by_import(people, tmp_path / "history.jsonl", "line 1: ")
-
-
-@pytest.mark.parametrize("bad", [{"selection": "xyz"}, {"inclusion_probability": "7"}, {"inclusion_probability": "a"}])
-def test_a_label_asked_in_a_way_that_cannot_be_is_refused_in_one_sentence(people, tmp_path, bad):
-    row = dict(zip(("head", "relation", "tail"), POOL.triple(3), strict=True)) | {"label": "1"} | bad
-    write_triples(tmp_path / "labels.tsv", {name: np.array([cell], dtype=object) for name, cell in row.items()})
-    refused_by_import(people, tmp_path / "labels.tsv", "line 2: ")
-
-
-def refused_by_import(session, path, place) -> None:
-    from actc.errors import ActcError
-
-    before = Session(session)
-    count = before.store.value("SELECT count(*) FROM judgement")
+@pytest.mark.parametrize(
+    ("file", "bad"),
+    [
+        ("history.jsonl", {"selection": "xyz"}),
+        ("history.jsonl", {"inclusion_probability": 7}),
+        ("history.jsonl", {"inclusion_probability": "a"}),
+        ("history.jsonl", {"selection": ["gain"]}),
+        ("history.jsonl", {"selection": "check", "inclusion_probability": 0}),
+        ("labels.tsv", {"selection": "xyz"}),
+        ("labels.tsv", {"inclusion_probability": "7"}),
+        ("labels.tsv", {"inclusion_probability": "a"}),
+    ],
+)
+def test_a_way_of_asking_that_cannot_be_is_refused_in_one_sentence(people, tmp_path, file, bad):
+    path, triple = tmp_path / file, dict(zip(("head", "relation", "tail"), POOL.triple(3), strict=True))
+    if file == "labels.tsv":
+        cells = triple | {"label": "1"} | bad
+        write_triples(path, {name: np.array([cell], dtype=object) for name, cell in cells.items()})
+    else:
+        path.write_text(json.dumps(triple | {"answer": "true", "name": "eve"} | bad) + "\n")
+    session = Session(people)
+    count = session.store.value("SELECT count(*) FROM judgement")
     with pytest.raises(ActcError) as caught:
-        actc.import_judgements(before, path)
-    assert before.store.value("SELECT count(*) FROM judgement") == count
-    before.close()
-    assert f"{path}, {place}" in str(caught.value)
+        actc.import_judgements(session, path)
+    assert session.store.value("SELECT count(*) FROM judgement") == count
+    session.close()
+    assert f"{path}, line {1 + (file == 'labels.tsv')}: " in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

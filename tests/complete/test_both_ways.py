@@ -22,6 +22,7 @@ from actc.session.cases import open_case, parts_of, session_case
 from actc.session.plan import Planner
 from tests.complete.test_check import reasons_on, write_names
 from tests.complete.test_doubt import make_towns
+from tests.conftest import triples_of
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +40,6 @@ def home(tmp_path_factory):
 @pytest.fixture
 def out(home, tmp_path):
     return shutil.copytree(home / "out", tmp_path / "out")
-
-
-def triples_of(path):
-    return {tuple(line.split("\t")[:3]) for line in path.read_text(encoding="utf-8").splitlines()[1:]}
 
 
 def run(home, out, *options):

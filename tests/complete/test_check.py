@@ -24,6 +24,7 @@ from actc.session.export import write_report
 from actc.session.plan import Planner
 from actc.session.status import picture, show_review
 from tests.complete.test_doubt import make_towns
+from tests.conftest import triples_of
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +42,6 @@ def home(tmp_path_factory):
 def out(home, tmp_path):
     """Copy the folder of that run, which a second one goes on in."""
     return shutil.copytree(home / "out", tmp_path / "out")
-
-
-def triples_of(path):
-    graph = read_graph(path)
-    return [graph.triple(row) for row in range(len(graph))]
 
 
 def lines_of(path):

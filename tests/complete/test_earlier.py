@@ -23,6 +23,7 @@ from actc.data.triples import ScoredTriples, encode_columns
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.session import Judgement, Session
+from tests.conftest import triples_of
 from tests.evidence.test_rules import make_families
 
 
@@ -49,11 +50,6 @@ def twice(world, tmp_path_factory):
 
 def plan(world: Path, out: Path, graph: str, **more) -> RunConfig:
     return RunConfig(world / graph, out, **{"oracle": world / "truth.tsv", "budget": 15, **more})
-
-
-def triples_of(path: Path) -> set:
-    graph = read_graph(path)
-    return {graph.triple(row) for row in range(len(graph))}
 
 
 def test_a_grown_graph_uses_earlier_answers_asks_new_questions_and_says_what_changed(twice, world):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -127,7 +127,7 @@ def _run(config: RunConfig, stage: Stage) -> Finished:
         if not config.session.exists():
             with stage("Cards"):
                 lines = run.create_session()
-            _note_state(config, 0)
+            _note_state(config)
             return Finished((*notes, *lines))
         session = Session(config.session)
         with stage("Decisions"):
@@ -148,7 +148,7 @@ def _run(config: RunConfig, stage: Stage) -> Finished:
         files = added.write(config, session)
         report["since"] = run.compare(added.case, answers)
         finished = write_report(config, added, checked, session, report, files)
-    _note_state(config, sum(len(case.annotations) for case in cases.values()))
+    _note_state(config, sum(len(case.annotations) for case in cases.values()), session)
     return finished
 
 
@@ -158,21 +158,22 @@ def is_unchanged(config: RunConfig) -> bool:
     return begun is not None and begun.asked == config.inputs() and begun.done.get("state") == _state(config)
 
 
-def _note_state(config: RunConfig, answers: int) -> None:
+def _note_state(config: RunConfig, answers: int = 0, session: Session | None = None) -> None:
     """Write down what the files in the folder rest on, once they are all there: a budget counts from these answers."""
     begun = Begun.peek(config.out)
     assert begun is not None
-    begun.finish("state", _state(config)).finish("answered", answers)
+    begun.finish("state", _state(config, session)).finish("answered", answers)
 
 
-def _state(config: RunConfig) -> dict[str, Any]:
+def _state(config: RunConfig, session: Session | None = None) -> dict[str, Any]:
     """Return, as JSON has it, what decisions depend on besides the candidates."""
     inputs, answers = config.decision_inputs(), config.out / ANSWERS
     if config.oracle is not None or not config.session.exists():
         return inputs
-    with closing(Session(config.session)) as session:  # numbers that change with every answer and every setting
-        state = [session.store.value(f"SELECT max(id) FROM {table}") for table in ("judgement", "setting")]
-        replies = count_replies(session.store)
+    with closing(Session(config.session)) if session is None else nullcontext(session) as opened:
+        # numbers that change with every answer and every setting
+        state = [opened.store.value(f"SELECT max(id) FROM {table}") for table in ("judgement", "setting")]
+        replies = count_replies(opened.store)
     return {**inputs, "answers": fingerprint(answers) if answers.exists() else None, "session": [*state, replies]}
 
 
