@@ -24,7 +24,7 @@ from hypothesis import settings
 
 from actc import ScoredTriples
 from actc.bench.cells import Cell, load_cell
-from actc.data.files import read_listed
+from actc.data.files import read_list
 from actc.session import Session
 from actc.session.questions import Question, Reply, store_replies
 from actc.session.settings import Settings
@@ -66,7 +66,7 @@ def pages_of(answer):
 def triples_of(path):
     """Return the triples of a file of any kind, as names."""
     assert path.exists()
-    triples = read_listed(path)
+    triples = read_list(path)
     return set(map(triples.triple, range(len(triples))))
 
 

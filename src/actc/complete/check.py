@@ -16,7 +16,7 @@ from actc.complete.candidates import Candidates
 from actc.complete.config import Finished, RunConfig
 from actc.complete.doubt import probability_wrong
 from actc.complete.earlier import RESTORED
-from actc.data.files import read_listed, write_triples
+from actc.data.files import read_list, write_triples
 from actc.data.pages import render
 from actc.data.text_files import write_json, write_text
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
@@ -68,7 +68,7 @@ class CheckedFacts:
         removed, by = np.zeros(count, dtype=np.bool_), np.full(count, "", dtype=object)
         if case is not None:
             case = replace(case, candidates=facts, fitted=case.fit)
-            removed, by = case.decisions.accepted & ~read_listed(folder / RESTORED).contains(facts), case.decisions.by
+            removed, by = case.decisions.accepted & ~read_list(folder / RESTORED).contains(facts), case.decisions.by
         assert doubtful.reasons is not None
         return cls(facts, doubtful.reasons, case, probability_wrong(doubtful, case), removed, by)
 
@@ -174,7 +174,7 @@ def write_check(
 def put_back(config: RunConfig) -> list[str]:
     """Note that facts which were removed shall stay: all of them, or those of a file; return how many in a sentence."""
     folder = config.out
-    removed, restored = read_listed(folder / REMOVED), read_listed(folder / RESTORED)
+    removed, restored = read_list(folder / REMOVED), read_list(folder / RESTORED)
     if not len(removed):
         raise OptionError(f"--undo: {folder} has no {REMOVED}; nothing was taken out there.")
     if config.facts is not None:

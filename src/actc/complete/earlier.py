@@ -23,7 +23,7 @@ import numpy as np
 from actc.data.answers import Answers
 from actc.data.begun import BEGUN, LOCKED
 from actc.data.deliver import waiting
-from actc.data.files import read_listed
+from actc.data.files import read_list
 from actc.data.triples import IntArray, Triples, encode_columns
 from actc.decide.case import Case
 from actc.graph.graph import Graph
@@ -45,12 +45,15 @@ FED_BACK = 0.5  # of what was accepted: where the graph holds more of it, the gr
 def set_aside(folder: Path) -> None:
     """Put the files of a run into a folder of their own, its answers first; killed at any moment it is done again."""
     store_answers(folder)
-    aside = _next_aside(folder)
+    asides = _asides(folder)
+    if not asides or (asides[-1] / BEGUN).exists():  # else a run began to put files there and was killed
+        asides.append(folder / ASIDE / str(1 + max((int(one.name) for one in asides), default=0)))
+    aside = asides[-1]
     aside.mkdir(parents=True, exist_ok=True)
     for path in sorted(folder.iterdir(), key=lambda path: path.name == BEGUN):  # the last one says that all are there
         if path.name not in STAYING:
             path.rename(aside / path.name)
-    for older in _asides(folder)[:-1]:
+    for older in asides[:-1]:
         for path in older.iterdir():
             if path.name not in LASTING and not path.name.startswith("report."):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -65,14 +68,6 @@ def _asides(folder: Path) -> list[Path]:
 def _last(folder: Path, name: str) -> Path | None:
     """Return the newest file of that name among those of earlier runs."""
     return next((aside / name for aside in reversed(_asides(folder)) if (aside / name).exists()), None)
-
-
-def _next_aside(folder: Path) -> Path:
-    """Return where to put files: where a run began to that was killed, or a new place."""
-    last = _asides(folder)[-1:]
-    if last and not (last[0] / BEGUN).exists():
-        return last[0]
-    return folder / ASIDE / str(int(last[0].name) + 1 if last else 1)
 
 
 def store_answers(folder: Path, now: Answers | None = None) -> Answers:
@@ -138,9 +133,9 @@ class Earlier:
             every = every.plus(replace(more.without_inclusion_probability(), selection="given", sampling_frame=""))
         return cls(
             every,
-            NO_TRIPLES if accepted is None else read_listed(accepted),
-            NO_TRIPLES if accepted is None else read_listed(accepted.with_name(UNDECIDED)),
-            None if graph is None else read_listed(graph),
+            NO_TRIPLES if accepted is None else read_list(accepted),
+            NO_TRIPLES if accepted is None else read_list(accepted.with_name(UNDECIDED)),
+            None if graph is None else read_list(graph),
             _last(folder, "session"),
         )
 

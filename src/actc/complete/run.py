@@ -30,7 +30,7 @@ from actc.complete.report import AddedFacts, write_report
 from actc.data.answers import Annotations, Answers
 from actc.data.begun import Begun, alone_in, fingerprint
 from actc.data.constraints import Constraints
-from actc.data.files import read_listed, write_triples
+from actc.data.files import read_list, write_triples
 from actc.data.frames import TEXT
 from actc.data.options import documented
 from actc.data.progress import Stage, no_stage
@@ -170,10 +170,10 @@ def _state(config: RunConfig, session: Session | None = None) -> dict[str, Any]:
     inputs, answers = config.decision_inputs(), config.out / ANSWERS
     if config.oracle is not None or not config.session.exists():
         return inputs
-    with closing(Session(config.session)) if session is None else nullcontext(session) as opened:
+    with closing(Session(config.session)) if session is None else nullcontext(session) as there:
         # numbers that change with every answer and every setting
-        state = [opened.store.value(f"SELECT max(id) FROM {table}") for table in ("judgement", "setting")]
-        replies = count_replies(opened.store)
+        state = [there.store.value(f"SELECT max(id) FROM {table}") for table in ("judgement", "setting")]
+        replies = count_replies(there.store)
     return {**inputs, "answers": fingerprint(answers) if answers.exists() else None, "session": [*state, replies]}
 
 
@@ -343,5 +343,5 @@ class _Run:
         if not self.earlier:
             return None
         undecided = case.candidates.take(find_undecided(case))
-        changes = self.earlier.compare(read_listed(folder / ACCEPTED), undecided, self.graph)  # as every door reads it
+        changes = self.earlier.compare(read_list(folder / ACCEPTED), undecided, self.graph)  # as every door reads it
         return {**changes, "answers_against_the_graph": len(against)}

@@ -217,7 +217,7 @@ def read_triples(path: str | Path) -> Iterator[tuple[str, str, str]]:
                 yield row
 
 
-def read_listed(path: Path) -> Triples:
+def read_list(path: Path) -> Triples:
     """Read the triples of a table that fits into memory and may be empty; none where there is no file."""
     rows = list(read_triples(path)) if path.exists() else []
     return encode_columns(*([row[end] for row in rows] for end in range(3)))
