@@ -24,6 +24,9 @@ LEAST_KNOWN = 5
 VALLEY_ANSWERS = 6.0
 VALLEY_SHRINK = 100
 LEAST_CLEAR = 0.2
+# The share of distinct scores from which on valleys are looked for. On 34 real pools nothing depends on it; on made-up
+# confidences in steps of .05, which have 19 distinct scores, a false valley cost up to 19 points.
+LEAST_DISTINCT = 0.5
 # A question (head and relation, or relation and tail) with so many candidates looks like a model's list of answers.
 # The share of such questions from which on a pool begins to look like lists, and from which on it does: all pools of
 # proposals for one side have 1, others up to .58. The weight that the priors with few true triples then have.

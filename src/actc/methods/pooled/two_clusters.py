@@ -38,13 +38,12 @@ def find_valleys(
     within_unit = ascending[0] >= 0 and ascending[-1] <= 1
     scale = max(abs(ascending[0]), abs(ascending[-1]), 1e-300)  # squares must not overflow
     grouped, ascending = (_log_odds(scores) if within_unit else scores / scale for scores in (grouped, ascending))
-    distinct = np.unique(ascending)
-    grouped = _spread_ties(grouped, np.repeat(np.arange(len(counts)), counts), distinct)
-    ascending = _spread_ties(ascending, np.zeros(len(ascending)), distinct)
     whole = quantile_points(ascending, np.array([0]), np.array([len(ascending)]), _POINTS)
     places, clear = np.zeros((3, len(counts))), np.zeros(len(counts))
     reliability = counts / (counts + tuned.VALLEY_SHRINK)
-    enough = np.flatnonzero(reliability > tuned.LEAST_CLEAR)  # with fewer scores no valley is ever clear enough
+    # With fewer scores no valley is ever clear enough; of few distinct scores each would look like a cluster.
+    distinct = len(np.unique(ascending)) / len(ascending)
+    enough = np.flatnonzero((reliability > tuned.LEAST_CLEAR) & (distinct > tuned.LEAST_DISTINCT))
     for some in np.split(enough, range(_AT_ONCE, len(enough), _AT_ONCE)):
         own = quantile_points(grouped, starts[some], counts[some], _POINTS)
         points = np.concatenate([own, np.repeat(whole, len(own), axis=0)], axis=1)
@@ -58,21 +57,6 @@ def _log_odds(scores: FloatArray) -> FloatArray:
     """Return log-odds; 0 and 1 are half a score away from them."""
     edge = 0.5 / len(scores)
     return logit(np.clip(scores, edge, 1 - edge))
-
-
-def _spread_ties(rising: FloatArray, group: FloatArray, distinct: FloatArray) -> FloatArray:
-    """Spread equal scores of a group evenly, halfway to the pool's next scores: each would look like a cluster."""
-    if len(distinct) == 1:
-        return rising
-    middle = 0.5 * (distinct[1:] + distinct[:-1])
-    low = np.append(2 * distinct[0] - middle[0], middle)
-    high = np.append(middle, 2 * distinct[-1] - middle[-1])
-    is_first = np.append(True, (rising[1:] != rising[:-1]) | (group[1:] != group[:-1]))
-    first = np.flatnonzero(is_first)
-    size, run = np.diff(np.append(first, len(rising))), np.cumsum(is_first) - 1
-    at = np.searchsorted(distinct, rising)
-    spread = low[at] + (high[at] - low[at]) * (np.arange(len(rising)) - first[run] + 0.5) / size[run]
-    return np.where(size[run] > 1, spread, rising)
 
 
 def quantile_points(grouped: FloatArray, starts: IntArray, counts: IntArray, points: int) -> FloatArray:
