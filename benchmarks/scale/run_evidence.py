@@ -2,7 +2,6 @@
 
     python benchmarks/scale/run_evidence.py 100000 1000000 10000000 --out benchmarks/scale/evidence.csv
     python benchmarks/scale/run_evidence.py 100000 1000000 --engine spark --out benchmarks/scale/evidence.csv
-    python benchmarks/scale/run_evidence.py 1000000 --steps
 
 Graphs have 500 relations and heavy-tailed degrees; every twentieth candidate is a fact, and 2,000 of these are the
 holdout. Seconds, processor seconds and the peak of memory are those of the command and all processes it starts, reading
@@ -21,13 +20,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
 from actc.data.files import write_scored, write_triples
-from actc.evidence.from_files import add_evidence
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "evidence"))
 from synthetic import draw_case
@@ -89,23 +86,6 @@ def measure(folder: Path, engine: str, memory: str) -> tuple[float, float, float
     return *told, written / 1e6
 
 
-def tell_steps(folder: Path, memory: str) -> None:
-    """Print the processor seconds of every step, of the lesson and of the candidates together."""
-    spent: Counter[str] = Counter()
-    last = time.process_time()
-
-    def tell(done: int, total: int, name: str) -> None:
-        nonlocal last
-        now = time.process_time()
-        spent[name] += now - last
-        last = now
-
-    files = [folder / f"{name}.parquet" for name in ("graph", "candidates", "held")]
-    add_evidence(*files[:2], folder / "out", holdout=files[2], memory=memory, progress=tell)
-    for name, seconds in spent.most_common():
-        print(f"{name}: {seconds:.1f} s")
-
-
 def growth(out: Path, engine: str, facts: int, used: float) -> float | str:
     """Return how processor seconds grew since the next smaller size that the same engine has a row of."""
     with out.open(encoding="utf-8") if out.exists() else io.StringIO() as file:
@@ -122,15 +102,11 @@ def main() -> None:
     parser.add_argument("sizes", type=int, nargs="+")
     parser.add_argument("--engine", default="duckdb")
     parser.add_argument("--memory", default="2GB")
-    parser.add_argument("--steps", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("evidence.csv"))
     options = parser.parse_args()
     for size in options.sizes:
         with tempfile.TemporaryDirectory() as name:
             counts = make_files(size, Path(name) / "case")
-            if options.steps:
-                tell_steps(Path(name) / "case", options.memory)
-                continue
             load = os.getloadavg()[0]
             seconds, used, peak, written = measure(Path(name) / "case", options.engine, options.memory)
         power = growth(options.out, options.engine, counts[0], used)

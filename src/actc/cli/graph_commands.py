@@ -122,8 +122,7 @@ def evidence_command(graph: Path, candidates: Path, out: Path, engine: str, **op
     claim_output(out, inputs=(graph, candidates, options["holdout"], *options["scores"]), folder=not out.suffix)
     options |= read_engine(engine)
     with progress_bar("Evidence") as advance:
-        progress: Any = lambda done, total, name: advance(1, 2 * total)  # noqa: E731
-        lines = add_evidence(graph, candidates, out, progress=progress, **options)
+        lines = add_evidence(graph, candidates, out, progress=advance, **options)
     click.echo("\n".join(lines))
 
 

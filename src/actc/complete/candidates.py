@@ -22,7 +22,6 @@ from actc.evidence.model import EvidenceModel
 from actc.evidence.reasons import Reasons
 from actc.evidence.rules import propose_by_rules
 from actc.evidence.score import best_place
-from actc.evidence.table import count_look_ups
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import EVIDENCE_METHOD
 
@@ -139,7 +138,7 @@ class Candidates:
 def candidates_of_rules(graph: Graph, seed: int = 0, stage: Stage = no_stage) -> Candidates:
     """Return what the graph's own rules propose, scored by evidence."""
     with stage("Rules") as advance:
-        proposed, rules = propose_by_rules(graph, progress=count_look_ups(advance, 1))
+        proposed, rules = propose_by_rules(graph, progress=advance)
     try:
         found = score_rules(graph, proposed, rules, seed=seed, stage=stage)
     except TableError as error:

@@ -112,8 +112,7 @@ def doubt_facts(graph: Graph, seed: int = 0, stage: Stage = no_stage) -> Candida
     doubtful = graph.take(rows).with_scores(log_odds[rows]).with_used_names()
     some = doubtful.take(np.arange(min(len(doubtful), EXPLAINED)))
     with stage("Reasons") as advance:
-        progress = count_look_ups(advance, 1)
-        evidence = gather_evidence(graph, some, Limits.for_count(len(some)), progress=progress)
+        evidence = gather_evidence(graph, some, Limits.for_count(len(some)), progress=advance)
     reasons = Reasons(((evidence, model),), graph)
     named = dict(zip(model.columns, pieces[rows].T, strict=True))
     return Candidates(doubtful, reasons=reasons, log_odds=True, pieces=named)

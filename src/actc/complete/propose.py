@@ -20,7 +20,6 @@ from actc.data.progress import Stage, no_stage
 from actc.data.triples import ScoredTriples
 from actc.errors import OptionError
 from actc.evidence.rules import propose_by_rules
-from actc.evidence.table import count_look_ups
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals
@@ -75,7 +74,7 @@ def propose_candidates(
             found = candidates_of_rules(known, stage=stage)
             return _write(out, found.triples, found.notes)
         with stage("Rules") as advance:
-            return _write(out, propose_by_rules(known, progress=count_look_ups(advance, 1))[0])
+            return _write(out, propose_by_rules(known, progress=advance)[0])
     scorer = load_result(model, trust=trust)
     if not evidence:
         with stage("Questions") as advance:

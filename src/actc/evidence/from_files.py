@@ -12,12 +12,13 @@ from actc.data.deliver import deliver
 from actc.data.files import copy_options, read_scored, refuse_tabs
 from actc.data.frames import Columns
 from actc.data.layout import find_layout
+from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import FloatArray, ScoredTriples, Triples
 from actc.errors import FileError, OptionError, TableError, check_choice, needing
 from actc.evidence.model import EvidenceModel
 from actc.evidence.score import create_training_set, learn
 from actc.evidence.steps import Limits
-from actc.evidence.table import Duckdb, Engine, Progress, Work, place_scores
+from actc.evidence.table import Duckdb, Engine, Work, count_look_ups, place_scores
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals
@@ -41,7 +42,7 @@ def add_evidence(
     memory: str = "2GB",
     engine: str = "duckdb",
     master: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress = ignore_progress,
 ) -> tuple[str, ...]:
     """Score candidates by all that the graph and the models say of them, as ``actc evidence`` does.
 
@@ -71,8 +72,8 @@ def add_evidence(
         ``duckdb``, or ``spark``, which writes a folder.
     master : str, optional
         Spark's address; this machine if not given.
-    progress : callable, optional
-        Called after each step: how many are done, of how many in all, its name.
+    progress : callable
+        Called after each step: how many more are done, of how many in all.
 
     Returns
     -------
@@ -83,7 +84,7 @@ def add_evidence(
     by = open_engine(engine, memory, master, out)
     with deliver(out, overwrite=True) as place:
         known, proposals, facts = _read(graph, candidates, holdout, scores, base, columns)
-        model, work, notes = _learn(known, proposals, facts, by, progress)
+        model, work, notes = _learn(known, proposals, facts, by, count_look_ups(progress, 2))
         write_scored_evidence(model, work, place, by)
     unknown = "how many of them are true is unknown before any answer"
     summary = f"{out}: {len(proposals):,} candidates; {unknown}; learnt from {model.holdout:,} holdout facts."
@@ -132,7 +133,7 @@ def _scores_of(triples: Triples, path: Path, scored: ScoredTriples, what: str) -
 
 
 def _learn(
-    known: Graph, given: ScoredTriples, holdout: ScoredTriples | None, engine: Engine, progress: Progress | None
+    known: Graph, given: ScoredTriples, holdout: ScoredTriples | None, engine: Engine, progress: Progress
 ) -> tuple[EvidenceModel, Work, list[str]]:
     """Learn the weights of evidence from holdout facts, or from the graph's own where there are none."""
     if holdout is not None and holdout.contains(given).all():

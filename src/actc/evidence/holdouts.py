@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from actc.data.numeric import find_shift, one_thread
-from actc.data.progress import Stage, no_stage
+from actc.data.progress import Progress, Stage, no_stage
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
 from actc.evidence.ceiling import Ceiling, fit_ceiling
@@ -29,7 +29,7 @@ from actc.evidence.model import (
 from actc.evidence.rules import Rules, propose_by_rules
 from actc.evidence.score import TrainingSet
 from actc.evidence.steps import Limits
-from actc.evidence.table import Progress, count_look_ups, gather_evidence
+from actc.evidence.table import count_look_ups, gather_evidence
 from actc.graph.graph import Graph
 
 HOLDOUT = 0.1  # of the graph's facts
@@ -193,7 +193,7 @@ def score_by_holdouts(
     )
     candidates = candidates.with_pieces(**{OFFSET: bent.offset[_relations(graph, candidates)]})
     with stage("Evidence of the candidates") as advance:
-        scored = gather_evidence(graph, candidates, limits, progress=count_look_ups(advance, 1))
+        scored = gather_evidence(graph, candidates, limits, progress=advance)
     share = min(float(plain.unlabelled.sum()) / table.trainings / len(candidates), MOST_SHARE)
     model = EvidenceModel(
         (*table.columns, OFFSET), _learn_ridge(table, bent, scored.pieces), share, int(table.true.sum())

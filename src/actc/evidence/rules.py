@@ -9,16 +9,16 @@ pairs of bodies are made part by part, each part having other heads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import ScoredTriples
 from actc.evidence.steps import EDGES, Step, back, together, whole
-from actc.evidence.table import Progress, count_steps, open_spilling, put_facts
+from actc.evidence.table import open_spilling, put_facts
 from actc.graph.graph import Graph
 
 HUBS = (200, 150, 100, 70, 50, 30, 20, 10, 5, 2)  # edges that an entity in the middle of a path may have
@@ -216,7 +216,7 @@ def propose_by_rules(
     limits: RuleLimits | None = None,
     *,
     confidence: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress = ignore_progress,
 ) -> tuple[ScoredTriples, Rules]:
     """Mine the rules of a graph and return what they propose that is no fact, and the rules.
 
@@ -228,8 +228,8 @@ def propose_by_rules(
         Which rules count, and how much is walked to find them.
     confidence : float, optional
         From which rules count; if not given, by how much they propose.
-    progress : function of (done, total, name), optional
-        Called after each step.
+    progress : callable
+        Called after each step: how many more are done, of how many in all.
 
     Returns
     -------
@@ -248,17 +248,16 @@ def propose_by_rules(
         walks = {hub: int((degrees[degrees <= hub] ** 2).sum()) for hub in HUBS if hub <= limits.hub}
         hub = next((hub for hub, count in walks.items() if count <= limits.walks), min(HUBS))
         parts = max(1, -(-walks[hub] // limits.part))
-        report = count_steps(progress, 2 * parts)
         make(connection, middle_step(hub))
         for part in range(parts):
             _walk(connection, BODY, part, parts)
             make(connection, COUNTED, "CREATE OR REPLACE TABLE" if part == 0 else "INSERT INTO")
-            report("rules are mined")
+            progress(1, 2 * parts)
         least = limits.confidence if confidence is None else confidence
-        count = _apply(connection, limits, least, parts, report)
+        count = _apply(connection, limits, least, parts, progress)
         if confidence is None and count < len(graph) and limits.sparse_confidence < least:
             least = limits.sparse_confidence
-            _apply(connection, limits, least, parts, report)
+            _apply(connection, limits, least, parts, progress)
         order = f"SELECT * FROM proposal ORDER BY rule, rules DESC, h, r, t LIMIT {limits.most}"
         found = connection.execute(f"SELECT * FROM ({order}) p ORDER BY h, r, t").fetchnumpy()
         mined = connection.execute("SELECT * FROM rule ORDER BY id").fetchnumpy()
@@ -278,7 +277,7 @@ def propose_by_rules(
     return ScoredTriples(heads, relations, tails, *names, scores=confidences, further=further, pieces=pieces), rules
 
 
-def _apply(connection: Any, limits: RuleLimits, confidence: float, parts: int, report: Callable[[str], None]) -> int:
+def _apply(connection: Any, limits: RuleLimits, confidence: float, parts: int, progress: Progress) -> int:
     """Apply rules of a confidence, part by part; return how many candidates there are."""
     for step in [*constant_steps(limits, confidence), *rule_steps(limits, confidence)]:
         make(connection, step)
@@ -287,7 +286,7 @@ def _apply(connection: Any, limits: RuleLimits, confidence: float, parts: int, r
         pairs = Step("constant_part", f"{CONSTANT_PAIRS} WHERE q.h % {parts} = {part}")
         make(connection, pairs, "CREATE OR REPLACE VIEW")
         make(connection, PROPOSAL, "CREATE OR REPLACE TABLE" if part == 0 else "INSERT INTO")
-        report("rules are applied")
+        progress(1, 2 * parts)
     return int(connection.execute("SELECT count(*) FROM proposal").fetchone()[0])
 
 

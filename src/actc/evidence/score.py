@@ -15,13 +15,13 @@ from typing import Self
 
 import numpy as np
 
-from actc.data.progress import Stage, no_stage
+from actc.data.progress import Progress, Stage, ignore_progress, no_stage
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
 from actc.evidence.model import EvidenceModel, Quantiles, fit_model, stack_pieces
 from actc.evidence.plan import is_of_scores
 from actc.evidence.steps import Limits
-from actc.evidence.table import Engine, Progress, count_look_ups, gather_evidence, place_scores, rank_in_slots
+from actc.evidence.table import Engine, count_look_ups, gather_evidence, place_scores, rank_in_slots
 from actc.graph.graph import Graph
 
 PLACES = 5  # a holdout fact counts as one the model would have proposed when it is among so many best of a slot
@@ -126,7 +126,7 @@ def learn(
     graph: Graph,
     training: TrainingSet,
     limits: Limits | None = None,
-    progress: Progress | None = None,
+    progress: Progress = ignore_progress,
     engine: Engine | None = None,
 ) -> tuple[EvidenceModel, Graph]:
     """Learn the weights of evidence from a training set, whose holdout facts the graph may have or not.

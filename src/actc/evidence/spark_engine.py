@@ -91,7 +91,7 @@ def _run_steps(session: Any, work: Work, folder: Path) -> None:
         for name in gone.get(step.name, []):
             session.catalog.dropTempView(name)
             shutil.rmtree(folder / name)
-        work.report(step.name)
+        work.report()
 
 
 def _view(session: Any, folder: Path, name: str) -> None:

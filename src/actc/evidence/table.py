@@ -14,7 +14,7 @@ import numpy as np
 
 from actc.data.database import open_database, parse_memory, quote
 from actc.data.files import copy_options
-from actc.data.progress import Advance
+from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
 from actc.evidence.plan import (
@@ -29,7 +29,6 @@ from actc.evidence.plan import (
 from actc.evidence.steps import Limits, Step, graph_steps
 from actc.graph.graph import Graph
 
-Progress = Callable[[int, int, str], object]
 Columns = dict[str, Any]
 """Columns by their names, each an array of shape (n,)."""
 VOCABULARIES = ("entity_names", "relation_names")
@@ -45,7 +44,7 @@ class Work:
     """One gathering: facts and candidates by the same codes, and the pieces that come from models' scores.
 
     ``rows`` are the candidates' places in the table that was given: more than a chunk of them stand relation by
-    relation here, since a chunk should need few slots. ``report`` is called with the name of each step that is done.
+    relation here, since a chunk should need few slots. ``report`` is called after each step.
     """
 
     graph: Graph
@@ -53,7 +52,7 @@ class Work:
     scores: Mapping[str, FloatArray]
     rows: IntArray
     limits: Limits
-    report: Callable[[str], None]
+    report: Callable[[], object]
 
     @classmethod
     def of(
@@ -61,7 +60,7 @@ class Work:
         graph: Graph,
         candidates: Triples,
         limits: Limits | None = None,
-        progress: Progress | None = None,
+        progress: Progress = ignore_progress,
     ) -> Self:
         """Give facts and candidates the same codes."""
         limits = limits or Limits.for_count(len(candidates))
@@ -73,7 +72,7 @@ class Work:
             rows = np.lexsort((targets.heads, targets.relations))
             targets, scores = targets.take(rows), {name: column[rows] for name, column in scores.items()}
         steps = len(graph_steps(limits)) + -(-len(targets) // CHUNK) * len(candidate_steps(limits))
-        return cls(_recode(graph, *names), targets, scores, rows, limits, count_steps(progress, steps))
+        return cls(_recode(graph, *names), targets, scores, rows, limits, lambda: progress(1, steps))
 
 
 class Engine(Protocol):
@@ -91,7 +90,7 @@ def gather_evidence(
     candidates: Triples,
     limits: Limits | None = None,
     engine: Engine | None = None,
-    progress: Progress | None = None,
+    progress: Progress = ignore_progress,
 ) -> ScoredTriples:
     """Look up in a graph what supports and opposes each candidate: half a kilobyte for each, in memory.
 
@@ -202,11 +201,11 @@ class Duckdb:
         steps = graph_steps(work.limits)
         with open_tables(work, self.memory) as connection:
 
-            def compress(name: str) -> None:
+            def compress() -> None:
                 # Tables in memory are compressed by this alone; else ten million facts would be written to disk.
                 if len(work.graph) > FEW:
                     connection.execute("CHECKPOINT")
-                work.report(name)
+                work.report()
 
             _run_steps(connection, steps, {step.name for step in steps} - PASSING, compress)
             for start in range(0, len(work.candidates), CHUNK):
@@ -283,7 +282,7 @@ def _copy(connection: Any, query: str, out: Path) -> None:
     connection.execute(f"COPY ({query}) TO {quote(str(out))} ({copy_options(out)})")
 
 
-def _run_steps(connection: Any, steps: list[Step], needed: set[str], report: Callable[[str], None]) -> None:
+def _run_steps(connection: Any, steps: list[Step], needed: set[str], report: Callable[[], object]) -> None:
     """Make the tables of steps; drop each after its last use, but for those that are needed later."""
     gone = last_uses(steps, needed)
     for step in steps:
@@ -293,7 +292,7 @@ def _run_steps(connection: Any, steps: list[Step], needed: set[str], report: Cal
             connection.execute(f"CREATE TABLE {step.name} AS {step.query}")
         for name in gone.get(step.name, []):
             connection.execute(f"DROP TABLE {name}")
-        report(step.name)
+        report()
 
 
 def _run_in_parts(connection: Any, step: Step) -> None:
@@ -323,19 +322,6 @@ def read_columns(answer: Any) -> Columns:
     return {"id": ids} | {name: np.ma.filled(np.ma.asarray(one, np.float64), np.nan) for name, one in columns.items()}
 
 
-def count_look_ups(advance: Advance, look_ups: int) -> Progress:
+def count_look_ups(progress: Progress, look_ups: int) -> Progress:
     """Report the steps of several look-ups, one after the other, as those of one stage."""
-    return lambda done, total, name: advance(1, look_ups * total)
-
-
-def count_steps(progress: Progress | None, total: int) -> Callable[[str], None]:
-    """Return a function to call after each step, which passes on how many of ``total`` steps are done."""
-    done = 0
-
-    def report(name: str) -> None:
-        nonlocal done
-        done = min(done + 1, total)
-        if progress is not None:
-            progress(done, total, name)
-
-    return report
+    return lambda done, total: progress(done, look_ups * total)
