@@ -1,20 +1,19 @@
-"""Rules and a model propose together: each candidate once, with who proposed it, learnt from what both did not see."""
+"""Rules and a model propose together: each candidate once, with who proposed it, learned from what both did not see."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from actc.complete.candidates import MODEL, TOO_SMALL, Candidates
 from actc.complete.search import Scorer, score_known
 from actc.data.numeric import sigmoid
 from actc.data.progress import Stage, no_stage
-from actc.data.triples import BoolArray, IntArray, ScoredTriples, Triples
+from actc.data.triples import BoolArray, ScoredTriples, Triples
 from actc.errors import TableError
 from actc.evidence.holdouts import MOST_UNLABELLED, RESAMPLES, HoldoutEstimate, score_by_holdouts, score_rules
 from actc.evidence.plan import is_of_scores
@@ -43,39 +42,27 @@ def join_proposals(rules: ScoredTriples, model: Triples, scorer: Scorer, names: 
         Whose vocabularies the result has.
     """
     every = Graph.of(rules.union(model)).recoded(names.entity_names, names.relation_names)
-    rows = rules.rows_of(every)
-    pieces = {name: _spread(values, rows, np.nan) for name, values in rules.pieces.items()}
+    rows = rules.rows_of(every)  # -1 where a missing value is appended
     missing: dict[str, Any] = {"rule": "", "rule_confidence": np.nan, "rules": 0}
-    further = {name: _spread(rules.further[name], rows, empty) for name, empty in missing.items()}
+    further = {name: np.append(rules.further[name], empty)[rows] for name, empty in missing.items()}
     both = np.where(model.contains(every), f"{RULES};{MODEL}", RULES)
     further["proposed_by"] = np.where(rows >= 0, both, MODEL).astype(object)
-    joined = replace(every.with_scores(score_known(scorer, every)), further=further)
-    return place_scores(joined.with_pieces(score=joined.scores)).with_pieces(**pieces)
+    scores = score_known(scorer, every)
+    joined = replace(every.with_scores(scores), further=further, pieces={"score": scores})
+    return place_scores(joined).with_pieces(
+        **{name: np.append(values, np.nan)[rows] for name, values in rules.pieces.items()}
+    )
 
 
-def _by_rules(proposals: ScoredTriples) -> BoolArray:
-    """Return which proposals are those of rules, shape (N,)."""
-    return np.asarray(proposals.further["proposed_by"] != MODEL)
+def _proposed_by(who: str, proposals: ScoredTriples) -> BoolArray:
+    """Return which proposals are those of rules, or of the model, shape (N,)."""
+    return np.asarray(proposals.further["proposed_by"] != {RULES: MODEL, MODEL: RULES}[who])
 
 
 def _of_model_alone(proposals: ScoredTriples) -> ScoredTriples:
     """Return what only the model proposes: no rule has a confidence in it."""
-    alone = proposals.take(~_by_rules(proposals))
+    alone = proposals.take(~_proposed_by(RULES, proposals))
     return replace(alone, pieces={name: values for name, values in alone.pieces.items() if is_of_scores(name)})
-
-
-def _shares_of(holdout: Graph, proposals: ScoredTriples) -> list[float]:
-    """Return the share of a holdout that rules, the model and both propose."""
-    true, count = holdout.contains(proposals), max(len(holdout), 1)
-    who = (_by_rules(proposals), proposals.further["proposed_by"] != RULES, np.ones_like(true))
-    return [int((true & one).sum()) / count for one in who]
-
-
-def _spread(values: NDArray[Any], rows: IntArray, missing: Any) -> NDArray[Any]:
-    """Return a value for each row, ``missing`` where the row is -1."""
-    if not len(values):
-        return np.full(len(rows), missing, dtype=values.dtype)
-    return np.where(rows >= 0, values[rows], missing)
 
 
 def candidates_of_both(
@@ -86,10 +73,10 @@ def candidates_of_both(
     seed: int = 0,
     stage: Stage = no_stage,
 ) -> Candidates:
-    """Return what rules and a model propose, scored by evidence that is learnt from facts that neither had seen.
+    """Return what rules and a model propose, scored by evidence that is learned from facts that neither had seen.
 
     What both propose is far likelier than what a model alone does, and other evidence counts in it. So each kind is
-    learnt by itself.
+    learned by itself.
 
     Parameters
     ----------
@@ -111,21 +98,22 @@ def candidates_of_both(
     by_rules, rules = propose_by_rules(graph)
     before, _ = propose_by_rules(graph.take(~holdout.contains(graph)), confidence=rules.least)
     as_if = join_proposals(before, proposals, scorer, graph)
-    shares = _shares_of(holdout, as_if)
-    new = proposals.take(np.flatnonzero(~graph.contains(proposals)))
-    union = join_proposals(by_rules, new, scorer, graph)
-    alone = _of_model_alone(union)
+    true, count = holdout.contains(as_if), max(len(holdout), 1)
+    shares = {who: int((true & _proposed_by(who, as_if)).sum()) / count for who in (RULES, MODEL)}
+    shares["both"] = int(true.sum()) / count
+    union = join_proposals(by_rules, proposals.take(~graph.contains(proposals)), scorer, graph)
     first = second = None
     with suppress(TableError):  # no rule proposes anything
         first = score_rules(graph, by_rules, rules, seed=seed, stage=stage)
     with suppress(TableError):  # hardly a holdout fact is among what the model alone proposes
-        training = TrainingSet.among(holdout, _of_model_alone(as_if))
+        training, alone = TrainingSet.among(holdout, _of_model_alone(as_if)), _of_model_alone(union)
         if not training.true.any():
             raise TableError("The model alone proposes no holdout fact.")
-        if first is None or not shares[0]:
+        if first is None or not shares[RULES]:
             second = score_by_holdouts(graph, alone, [training], seed=seed, stage=stage)
         else:
-            second = _score_model_alone(graph, alone, training, first, shares, seed, stage)
+            missing = first.share * len(first.scored) / shares[RULES]
+            second = _score_model_alone(graph, alone, training, missing, shares, seed, stage)
     if first is None and second is None:
         return _by_own_facts(graph, union, len(holdout) > 0, stage)
     return _put_together(graph, union, first, second, shares, len(holdout) > 0)
@@ -135,27 +123,27 @@ def _score_model_alone(
     graph: Graph,
     candidates: ScoredTriples,
     training: TrainingSet,
-    first: HoldoutEstimate,
-    shares: Sequence[float],
+    missing: float,
+    shares: Mapping[str, float],
     seed: int,
     stage: Stage,
 ) -> HoldoutEstimate:
     """Score what a model alone proposes.
 
-    Rules' proposals tell how many facts are missing, the holdout which part of them the model alone proposes.
+    Rules' proposals show how many facts are missing, the holdout which part of them the model alone proposes.
     """
-    by_rules, _, both = shares
-    expected = first.share * len(first.scored) * (both - by_rules) / by_rules
+    expected = missing * (shares["both"] - shares[RULES])
     share = float(np.clip(expected / max(len(candidates), 1), 1e-9, 0.9))
-    others = np.random.default_rng(seed).permutation(np.flatnonzero(~training.true))[:MOST_UNLABELLED]
+    random = np.random.default_rng(seed)
+    others = random.permutation(np.flatnonzero(~training.true))[:MOST_UNLABELLED]
     rows = np.sort(np.append(np.flatnonzero(training.true), others))
     training = replace(training, proposals=training.proposals.take(rows), true=training.true[rows], share=share)
     scored, model = score_evidence(graph, candidates, training, stage=stage)
-    p, count, accepted = sigmoid(scored.scores), int(training.true.sum()), scored.scores > 0
+    count, accepted = int(training.true.sum()), scored.scores > 0
     # As many as a holdout of this size leaves open.
     draws = np.random.default_rng(seed).gamma(count + 0.5, 1 / (count + 0.5), RESAMPLES)
-    precisions = (draws * p[accepted].mean()).clip(0, 1) if accepted.any() else np.zeros(0)
-    return HoldoutEstimate(scored, model, both, len(training.holdout), share, precisions)
+    precisions = (draws * sigmoid(scored.scores)[accepted].mean()).clip(0, 1) if accepted.any() else np.zeros(0)
+    return HoldoutEstimate(scored, model, shares["both"], len(training.holdout), share, precisions)
 
 
 def _put_together(
@@ -163,35 +151,35 @@ def _put_together(
     union: ScoredTriples,
     first: HoldoutEstimate | None,
     second: HoldoutEstimate | None,
-    shares: list[float],
+    shares: Mapping[str, float],
     has_holdout: bool,
 ) -> Candidates:
-    """Put rules' proposals and what the model alone proposes after each other, with what holdouts tell of all."""
-    rules, _, both = shares
-    found = [one for one in (first, second) if one is not None]
-    accepted, sizes = [int((one.scored.scores > 0).sum()) for one in found], [len(one.scored) for one in found]
-    share = sum(one.share * size for one, size in zip(found, sizes, strict=True)) / sum(sizes)
-    recall = both if first is None else first.recall + (both - rules if second is not None else 0)
-    draws = [(one.precisions, n) for one, n in zip(found, accepted, strict=True) if n and len(one.precisions)]
-    total = sum(count for _, count in draws)
-    precisions = np.asarray(sum(one * count for one, count in draws) / total) if total else np.zeros(0)
-    every = replace(found[0], recall=min(recall, 1.0), share=share, precisions=precisions)
+    """Put rules' proposals and what the model alone proposes after each other, with what holdouts show of all."""
+    parts = [one for one in (first, second) if one is not None]
+    sizes, accepted = np.array([(len(one.scored), (one.scored.scores > 0).sum()) for one in parts]).T
+    recall = shares["both"] if first is None else first.recall
+    if first is not None and second is not None:
+        recall = min(recall + shares["both"] - shares[RULES], 1.0)
+    draws = [one.precisions * n for one, n in zip(parts, accepted, strict=True) if n]
+    precisions = sum(draws) / accepted.sum() if draws else np.zeros(0)
+    share = float(sizes @ [one.share for one in parts] / sizes.sum())
+    every = replace(parts[0], recall=recall, share=share, precisions=precisions)
     pays, summary = _describe_model(shares, second)
-    left_out = int((~_by_rules(union)).sum()) if second is None else 0
+    left_out = 0 if second else int((~_proposed_by(RULES, union)).sum())
     notes = [every.summary(), summary if has_holdout else NO_HOLDOUT]
     notes += [LEFT_OUT.format(left_out)] if left_out else []
-    scored = union.take(np.concatenate([union.rows_of(one.scored) for one in found])).without_pieces()
+    scored = union.take(np.concatenate([union.rows_of(one.scored) for one in parts])).without_pieces()
     return Candidates(
-        scored.with_scores(np.concatenate([one.scored.scores for one in found])).with_used_names(),
+        scored.with_scores(np.concatenate([one.scored.scores for one in parts])).with_used_names(),
         tuple(notes),
-        Reasons(tuple((one.scored, one.model) for one in found), graph),
+        Reasons(tuple((one.scored, one.model) for one in parts), graph),
         tuple(precisions.round(4).tolist()),
         pays if has_holdout else None,
         log_odds=True,
     )
 
 
-def _describe_model(shares: list[float], second: HoldoutEstimate | None) -> tuple[dict[str, Any], str]:
+def _describe_model(shares: Mapping[str, float], second: HoldoutEstimate | None) -> tuple[dict[str, Any], str]:
     """Return what a model adds to rules, as plain values and in a sentence; it pays where a fact is likelier than not.
 
     The shares of the holdout that each proposes; how many facts of the model alone are likelier than not (``adds``),
@@ -199,8 +187,7 @@ def _describe_model(shares: list[float], second: HoldoutEstimate | None) -> tupl
     """
     adds = 0 if second is None else int((second.scored.scores > 0).sum())
     precision = None if second is None or not adds else second.precision.round(4).tolist()
-    rules, model, both = shares
-    lines = [f"Of the holdout rules propose {rules:.1%}, the model {model:.1%}, both {both:.1%}."]
+    lines = ["Of the holdout rules propose {rules:.1%}, the model {model:.1%}, both {both:.1%}.".format(**shares)]
     if precision is not None:
         low, middle, high = precision
         lines.append(
@@ -208,8 +195,7 @@ def _describe_model(shares: list[float], second: HoldoutEstimate | None) -> tupl
             f"({low:.0%} to {high:.0%})."
         )
     lines.append("So the model pays." if adds else "So rules alone would do.")
-    values = {"rules": rules, "model": model, "both": both, "adds": adds, "precision": precision, "pays": adds > 0}
-    return values, " ".join(lines)
+    return {**shares, "adds": adds, "precision": precision, "pays": adds > 0}, " ".join(lines)
 
 
 def _by_own_facts(graph: Graph, union: ScoredTriples, has_holdout: bool, stage: Stage) -> Candidates:
@@ -219,6 +205,5 @@ def _by_own_facts(graph: Graph, union: ScoredTriples, has_holdout: bool, stage: 
     try:
         scored, model = score_evidence(graph, plain, TrainingSet.from_graph(graph, plain), stage=stage)
     except TableError:
-        rows = np.flatnonzero((plain.further["proposed_by"] != RULES) & np.isfinite(plain.scores))
-        return Candidates(plain.take(rows), (TOO_SMALL,))
+        return Candidates(plain.take(_proposed_by(MODEL, plain) & np.isfinite(plain.scores)), (TOO_SMALL,))
     return Candidates.by_evidence(scored, model, graph, f"{why}: {OWN_FACTS}")
