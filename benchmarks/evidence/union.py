@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from actc.complete.pykeen import find_unseen, load_result
-from actc.complete.search import CandidateSearch, write_candidates
-from actc.data.files import read_scored
+from actc.complete.search import CandidateSearch, collect_candidates
+from actc.data.files import read_scored, write_scored
 from actc.evidence.rules import propose_by_rules
 from actc.evidence.score import best_place
 from actc.graph.formats import read_graph
@@ -31,7 +31,7 @@ def ask_model(model: Path, graph: Graph, out: Path) -> None:
     """Have the model propose as if its holdout were not known."""
     held = find_unseen(model, graph)
     known = graph if held is None else graph.take(~held.contains(graph))
-    write_candidates(CandidateSearch(load_result(model), known, max(BEST)), out)
+    write_scored(out, collect_candidates(CandidateSearch(load_result(model), known, max(BEST))))
 
 
 def main() -> None:

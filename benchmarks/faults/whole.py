@@ -44,7 +44,7 @@ def _files(out: Path, outputs: tuple[str, ...]) -> list[str]:
     """Return the files of the outputs, by name; not those that only an unfinished run needs, nor SQLite's notes."""
     paths = [path for name in outputs for path in ([out / name], (out / name).rglob("*"))[(out / name).is_dir()]]
     names = [str(path.relative_to(out)) for path in paths if path.is_file()]
-    others = (".unfinished", ".parts", "proposals.parquet", "-wal", "-shm")
+    others = (".unfinished", ".parts", "proposals.parts", "-wal", "-shm")
     return [name for name in names if not any(word in name for word in others)]
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from actc.complete import search as candidates
-from actc.complete.search import CandidateSearch, fitting_entities, score_triples, write_candidates
-from actc.data.files import read_scored
+from actc.complete.search import CandidateSearch, collect_candidates, fitting_entities, score_triples
 from actc.errors import ChoiceError, FileError, OptionError, TableError
 from actc.graph.graph import Graph
 from tests.complete.small_graph import make_graph
@@ -35,9 +34,8 @@ def graph():
     return Graph.from_columns(heads, list(map("r{}".format, rng.integers(3, size=60))), tails)
 
 
-def written(path):
-    scored = read_scored(path)[0]
-    return {scored.triple(row): scored.scores[row] for row in range(len(scored))}
+def by_name(found):
+    return {found.triple(row): found.scores[row] for row in range(len(found))}
 
 
 def by_brute_force(scorer, graph, best):
@@ -54,13 +52,13 @@ def by_brute_force(scorer, graph, best):
     return found
 
 
-def test_the_best_new_answers_are_found(graph, tmp_path):
+def test_the_best_new_answers_are_found(graph):
     scorer = TableScorer(graph)
     assert fitting_entities(graph).all()
-    count = write_candidates(CandidateSearch(scorer, graph, 3), tmp_path / "c.parquet")
-    found = written(tmp_path / "c.parquet")
+    candidates = collect_candidates(CandidateSearch(scorer, graph, 3))
+    found = by_name(candidates)
     assert set(found) == by_brute_force(scorer, graph, 3)
-    assert count == len(found)
+    assert len(candidates) == len(found)
     head, relation, tail = next(iter(found))
     codes = scorer.entity_names.index(head), scorer.relation_names.index(relation), scorer.entity_names.index(tail)
     assert found[head, relation, tail] == pytest.approx(scorer.table[codes])
@@ -68,18 +66,17 @@ def test_the_best_new_answers_are_found(graph, tmp_path):
 
 def test_batches_and_parts_change_nothing(graph, tmp_path, monkeypatch):
     search = CandidateSearch(TableScorer(graph), graph, 2)
-    write_candidates(search, tmp_path / "a.tsv")
+    whole = by_name(collect_candidates(search))
     monkeypatch.setattr(candidates, "PART", 3)
     monkeypatch.setattr(candidates, "MEMORY", 16 * 20 * 2)
-    write_candidates(search, tmp_path / "b.tsv")
-    assert (tmp_path / "a.tsv").read_text() == (tmp_path / "b.tsv").read_text()
+    assert by_name(collect_candidates(search, tmp_path / "parts")) == whole
 
 
 @pytest.mark.long
 def test_a_run_that_was_cut_off_goes_on_where_it_stopped(graph, tmp_path, monkeypatch):
     monkeypatch.setattr(candidates, "PART", 3)
     search = CandidateSearch(TableScorer(graph), graph, 2)
-    write_candidates(search, tmp_path / "whole.tsv")
+    whole, parts = collect_candidates(search), tmp_path / "parts"
     seen = []
     answer = CandidateSearch.answer
 
@@ -91,21 +88,20 @@ def test_a_run_that_was_cut_off_goes_on_where_it_stopped(graph, tmp_path, monkey
 
     monkeypatch.setattr(CandidateSearch, "answer", give_up)
     with pytest.raises(KeyboardInterrupt):
-        write_candidates(search, tmp_path / "cut.tsv")
-    assert not (tmp_path / "cut.tsv").exists()
+        collect_candidates(search, parts)
     with pytest.raises(FileError, match="parts of a run with another graph, model or option"):
-        write_candidates(CandidateSearch(TableScorer(graph), graph, 3), tmp_path / "cut.tsv")
-    write_candidates(search, tmp_path / "cut.tsv")
+        collect_candidates(CandidateSearch(TableScorer(graph), graph, 3), parts)
+    again = collect_candidates(search, parts)
     assert seen.count(seen[0]) == 1
     assert seen.count(seen[3]) == 2
-    assert (tmp_path / "cut.tsv").read_text() == (tmp_path / "whole.tsv").read_text()
-    assert not (tmp_path / "cut.tsv.parts").exists()
+    assert by_name(again) == by_name(whole)
+    assert not parts.exists()
 
 
-def test_only_what_is_asked_for(graph, tmp_path):
-    search = CandidateSearch(TableScorer(graph), graph, 1, ("r1",))
-    assert 20 <= write_candidates(search, tmp_path / "c.tsv") <= 40
-    assert {relation for _, relation, _ in written(tmp_path / "c.tsv")} == {"r1"}
+def test_only_what_is_asked_for(graph):
+    found = by_name(collect_candidates(CandidateSearch(TableScorer(graph), graph, 1, ("r1",))))
+    assert 20 <= len(found) <= 40
+    assert {relation for _, relation, _ in found} == {"r1"}
 
 
 def test_entities_fit_where_their_kind_stands():
@@ -143,7 +139,7 @@ def test_a_folder_of_parts_that_is_not_ours_is_neither_used_nor_removed(tmp_path
     parts.mkdir()
     (parts / "thesis.doc").write_text("precious")
     with pytest.raises(FileError, match=r"new.tsv.parts .*no run of ours began it"):
-        write_candidates(search, tmp_path / "new.tsv")
+        collect_candidates(search, parts)
     assert (parts / "thesis.doc").read_text() == "precious"
 
 
@@ -153,7 +149,7 @@ def test_what_others_put_among_the_parts_stays(tmp_path, graph):
     def put(done, total):
         (tmp_path / "new.tsv.parts" / "note.txt").write_text("mine")
 
-    write_candidates(search, tmp_path / "new.tsv", put)
+    collect_candidates(search, tmp_path / "new.tsv.parts", put)
     assert [path.name for path in (tmp_path / "new.tsv.parts").iterdir()] == ["note.txt"]
 
 

@@ -237,7 +237,7 @@ def test_a_run_that_was_cut_off_while_proposing_is_done_again(folder, small_mode
     def fail(*_):
         raise RuntimeError("cut off")
 
-    monkeypatch.setattr("actc.complete.propose.write_candidates", fail)
+    monkeypatch.setattr("actc.complete.propose.collect_candidates", fail)
     with pytest.raises(RuntimeError, match="cut off"):
         run_config(asking)
     monkeypatch.undo()

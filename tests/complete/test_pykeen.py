@@ -21,9 +21,8 @@ from actc.complete.pykeen import (
     save_weights,
 )
 from actc.complete.pykeen import score_triples as score_with_result
-from actc.complete.search import CandidateSearch, score_triples, write_candidates
+from actc.complete.search import CandidateSearch, collect_candidates, score_triples
 from actc.data.answers import Annotations
-from actc.data.files import read_scored
 from actc.errors import ActcError, FileError, OptionError
 from actc.graph.graph import Graph
 from tests.complete.small_graph import make_graph, run_pipeline
@@ -221,8 +220,7 @@ def test_facts_beside_the_training_triples_are_held_ones(folder):
 
 def test_proposals_are_those_that_the_command_writes(result, tmp_path):
     proposed = from_pykeen(result, best=2)
-    write_candidates(CandidateSearch(from_result(result), make_graph(), 2), tmp_path / "c.parquet")
-    written = read_scored(tmp_path / "c.parquet")[0]
+    written = collect_candidates(CandidateSearch(from_result(result), make_graph(), 2), tmp_path / "parts")
     assert len(proposed) == len(written)
     assert proposed.scores[proposed.rows_of(written)] == pytest.approx(written.scores)
     assert (np.diff(proposed.scores) <= 0).all()

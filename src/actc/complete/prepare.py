@@ -20,8 +20,8 @@ from actc.data.progress import Stage
 from actc.graph.graph import Graph
 from actc.graph.terms import without_literals
 
-PROPOSALS = "proposals.parquet"
-"""A model's answers, while they are not scored."""
+PROPOSALS = "proposals.parts"
+"""A model's answers, until all are given."""
 
 
 def prepare(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +10,12 @@ import numpy as np
 from actc.complete.candidates import MODEL, Candidates, ask_for, best_placed, candidates_of_rules, proposed_by
 from actc.complete.config import Finished
 from actc.complete.pykeen import find_unseen, load_result
-from actc.complete.search import CandidateSearch, Scorer, knows, write_candidates
+from actc.complete.search import CandidateSearch, Scorer, collect_candidates, knows
 from actc.complete.union import candidates_of_both
 from actc.data.deliver import check_writable
-from actc.data.files import copy_options, read_scored, write_scored
+from actc.data.files import copy_options, write_scored
 from actc.data.frames import Columns
 from actc.data.progress import Stage, no_stage
-from actc.data.triples import ScoredTriples
 from actc.errors import OptionError
 from actc.evidence.rules import propose_by_rules
 from actc.graph.formats import read_graph
@@ -68,32 +66,22 @@ def propose_candidates(
     copy_options(out)  # refuses an ending that no table has, before anything is asked
     if holdout is not None and not evidence:
         raise OptionError("--holdout: from holdout facts the weights of evidence are learnt; give --evidence too.")
-    known = without_literals(read_graph(graph, columns=columns))
-    if model is None:
+    known, parts = without_literals(read_graph(graph, columns=columns)), out.with_name(out.name + ".parts")
+    if model is not None:
+        scorer = load_result(model, trust=trust)
         if evidence:
-            found = candidates_of_rules(known, stage=stage)
-            return _write(out, found.triples, found.notes)
+            facts = read_holdout(model, holdout, known)
+            found = candidates_of_rules_and_model(known, scorer, facts, best, parts, stage)
+        else:
+            found = candidates_of_model(known, scorer, best, parts, stage)
+    elif evidence:
+        found = candidates_of_rules(known, stage=stage)
+    else:
         with stage("Rules") as advance:
-            return _write(out, propose_by_rules(known, progress=advance)[0])
-    scorer = load_result(model, trust=trust)
-    if not evidence:
-        with stage("Questions") as advance:
-            count = write_candidates(CandidateSearch(scorer, known, best), out, advance)
-        return _finish(out, count)
-    facts, parts = read_holdout(model, holdout, known), out.with_name(f".{out.name}.proposals.parquet")
-    found = candidates_of_rules_and_model(known, scorer, facts, best, parts, stage)
-    return _write(out, found.triples, found.notes)
-
-
-def _write(out: Path, candidates: ScoredTriples, notes: Sequence[str] = ()) -> Finished:
-    """Write candidates, those with the highest score first."""
-    write_scored(out, candidates.take(np.argsort(-candidates.scores, kind="stable")))
-    return _finish(out, len(candidates), notes)
-
-
-def _finish(out: Path, count: int, notes: Sequence[str] = ()) -> Finished:
-    scored = "; their scores are log-odds, for --method pooled-evidence" if notes else ""
-    return Finished((*notes, f"{out}: {count} candidates{scored}."), (out,))
+            found = Candidates(propose_by_rules(known, progress=advance)[0])
+    write_scored(out, found.triples.take(np.argsort(-found.triples.scores, kind="stable")))
+    scored = "; their scores are log-odds, for --method pooled-evidence" if found.log_odds else ""
+    return Finished((*found.notes, f"{out}: {len(found.triples)} candidates{scored}."), (out,))
 
 
 def read_holdout(model: str | Path, holdout: str | Path | None, graph: Graph, base: Base = "") -> Graph | None:
@@ -101,16 +89,17 @@ def read_holdout(model: str | Path, holdout: str | Path | None, graph: Graph, ba
     return find_unseen(model, graph) if holdout is None else read_graph(holdout, base=base)
 
 
-def candidates_of_model(graph: Graph, scorer: Scorer, best: int, path: Path, stage: Stage) -> Candidates:
-    """Return the best answers of a model to every question that the known facts leave open."""
-    proposals = _ask(CandidateSearch(scorer, graph, best), path, stage)
+def candidates_of_model(graph: Graph, scorer: Scorer, best: int, parts: Path, stage: Stage) -> Candidates:
+    """Return the best answers of a model to every question that the known facts leave open; ``parts`` is a folder."""
+    with stage("Questions") as advance:
+        proposals = collect_candidates(CandidateSearch(scorer, graph, best), parts, advance)
     return Candidates(proposed_by(MODEL, proposals))
 
 
 def candidates_of_rules_and_model(
-    graph: Graph, scorer: Scorer, holdout: Graph | None, best: int, path: Path, stage: Stage, seed: int = 0
+    graph: Graph, scorer: Scorer, holdout: Graph | None, best: int, parts: Path, stage: Stage, seed: int = 0
 ) -> Candidates:
-    """Return what rules and a model propose, scored by evidence; the model's answers lie in a file meanwhile.
+    """Return what rules and a model propose, scored by evidence; the model's answers lie in a folder meanwhile.
 
     The model knows nothing of the holdout, and rules propose where it knows no names.
     """
@@ -119,21 +108,10 @@ def candidates_of_rules_and_model(
     familiar = knows(scorer, rest)
     rest = rest.take(familiar) if familiar.any() else rest
     count = CandidateSearch(scorer, rest, best).count_questions()
-    proposals = _ask(CandidateSearch(scorer, rest, ask_for(best, count)), path, stage)
+    proposals = candidates_of_model(rest, scorer, ask_for(best, count), parts, stage).triples
     placed = best_placed(proposals)
     found = candidates_of_both(graph, scorer, holdout, placed, seed, stage)
     if len(placed) < len(proposals):
         cut = f"Of {len(proposals):,} proposals of the model the {len(placed):,} best placed in their questions are"
         return replace(found, notes=(f"{cut} scored.", *found.notes))
     return found
-
-
-def _ask(search: CandidateSearch, path: Path, stage: Stage) -> ScoredTriples:
-    """Ask a model's questions, in parts that a run which is cut off goes on from; return its proposals."""
-    with stage("Questions") as advance:
-        if not write_candidates(search, path, advance):
-            path.unlink()
-            raise OptionError("The model proposes nothing new; raise --best, or give --candidates.")
-    proposals = read_scored(path)[0]
-    path.unlink()
-    return proposals

@@ -7,7 +7,6 @@ it stopped. A candidate's score is that of the whole triple, the same that ``sco
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,9 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from actc.data.database import open_database, quote, quote_file
-from actc.data.deliver import check_writable, clear_leftovers, write_beside
-from actc.data.files import copy_options, write_triples
+from actc.data.deliver import clear_leftovers, write_beside
 from actc.data.progress import Progress, ignore_progress
 from actc.data.text_files import write_text
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
@@ -27,7 +24,7 @@ from actc.graph.graph import Graph
 
 MEMORY = 2**28  # bytes for one table of scores
 PART = 20_000  # questions in one part
-RUN, SPILL = "run.json", "spill"
+RUN = "run.json"
 SHARE = 0.05  # of the entities of another slot that fill this one too, for it to open this one to all of them
 
 
@@ -100,7 +97,7 @@ class Questions:
     @property
     def name(self) -> str:
         """A file name that no other part has."""
-        return f"{'head' if self.heads else 'tail'}-{self.relation}-{self.known[0]}.parquet"
+        return f"{'head' if self.heads else 'tail'}-{self.relation}-{self.known[0]}.npz"
 
 
 class CandidateSearch:
@@ -191,64 +188,41 @@ def _largest(scores: FloatArray, count: int) -> IntArray:
     return np.asarray(torch.from_numpy(scores).topk(count, dim=1, sorted=False).indices.numpy())  # 15 times as fast
 
 
-def collect_candidates(search: CandidateSearch) -> ScoredTriples:
-    """Return the candidates, each once, from the highest score to the lowest, in memory."""
-    parts = search.parts()
-    found = [search.answer(part) for part in parts]
-    heads, tails, scores = (np.concatenate(column) for column in zip(*found, strict=True))
-    if not len(scores):
-        raise OptionError("The model proposes nothing new; ask for more answers to a question (best).")
-    relations = np.repeat([part.relation for part in parts], [len(part[0]) for part in found])
-    order = np.lexsort((tails, relations, heads, -scores))  # the higher score of a triple that two questions found
-    every = Graph(heads, relations, tails, search.graph.entity_names, search.graph.relation_names)
-    return every.with_scores(scores).take(order).unique().with_used_names()
+def collect_candidates(
+    search: CandidateSearch, folder: Path | None = None, progress: Progress = ignore_progress
+) -> ScoredTriples:
+    """Return the candidates, each once, from the highest score to the lowest.
 
-
-def write_candidates(search: CandidateSearch, out: str | Path, progress: Progress = ignore_progress) -> int:
-    """Write the candidates, each once, to a table; return how many there are.
-
-    Parts are stored in a folder beside ``out`` until all are there; a later call with the same options goes on.
+    With a folder the answers to each part are stored there until all are given; a later call with the same options goes
+    on from there.
     """
-    out = check_writable(out)
-    copy_options(out)  # refuses an ending that no table has, before anything is asked
-    folder = out.with_name(out.name + ".parts")
-    parts = search.parts()
-    _open_folder(folder, search)
-    questions = search.count_questions()
+    parts, answers = search.parts(), list[tuple[IntArray, IntArray, FloatArray]]()
+    if folder is not None:
+        _open_folder(folder, search)
     for part in parts:
-        if not (folder / part.name).exists():
-            _write_part(folder / part.name, search, part)
-        progress(len(part.known), questions)
-    with write_beside(out) as temporary, open_database() as connection:
-        connection.execute(f"SET memory_limit='1GB'; SET temp_directory={quote(str(folder / SPILL))}")
-        # A triple may be the answer to two questions, once for its tail and once for its head; its score, added up in
-        # another order, may then differ in the last digit.
-        files = ", ".join(quote_file(folder / part.name) for part in parts)
-        every = f"read_parquet([{files}], hive_partitioning=false)"
-        once = f"SELECT head, relation, tail, max(score) AS score FROM {every} GROUP BY head, relation, tail"
-        connection.execute(
-            f"COPY (SELECT * FROM ({once}) ORDER BY score DESC, head, relation, tail) "
-            f"TO {quote(str(temporary))} ({copy_options(out)})"
-        )
-        count = int(connection.execute(f"SELECT count(*) FROM ({once})").fetchall()[0][0])
-    _remove_folder(folder, parts)
-    return count
-
-
-def _remove_folder(folder: Path, parts: Sequence[Questions]) -> None:
-    """Remove the parts, and the folder unless somebody put other files into it."""
-    for name in (*(part.name for part in parts), RUN):
-        (folder / name).unlink()
-    shutil.rmtree(folder / SPILL, ignore_errors=True)
-    with suppress(OSError):
-        folder.rmdir()
-
-
-def _write_part(path: Path, search: CandidateSearch, part: Questions) -> None:
-    heads, tails, scores = search.answer(part)
-    entities = np.array(search.scorer.entity_names, dtype=object)
-    relation = np.full(len(heads), search.scorer.relation_names[part.relation], dtype=object)
-    write_triples(path, {"head": entities[heads], "relation": relation, "tail": entities[tails], "score": scores})
+        path = None if folder is None else folder / part.name
+        if path is not None and path.exists():
+            with np.load(path) as stored:
+                answers.append((stored["arr_0"], stored["arr_1"], stored["arr_2"]))
+        else:
+            answers.append(search.answer(part))
+        if path is not None and not path.exists():
+            with write_beside(path) as temporary, temporary.open("wb") as file:
+                np.savez(file, *answers[-1])
+        progress(len(part.known), search.count_questions())
+    heads, tails, scores = (np.concatenate(column) for column in zip(*answers, strict=True))
+    relations = np.repeat([part.relation for part in parts], [len(one[0]) for one in answers])
+    order = np.lexsort((tails, relations, heads, -scores))  # the higher score of a triple that two questions gave
+    every = Graph(heads, relations, tails, search.graph.entity_names, search.graph.relation_names)
+    if folder is not None:
+        for name in (*(part.name for part in parts), RUN):
+            (folder / name).unlink()
+        with suppress(OSError):  # somebody put other files into it
+            folder.rmdir()
+    if not len(scores):
+        raise OptionError("The model proposes nothing new; ask for more answers (--best), or give --candidates.")
+    once = every.with_scores(scores).take(order).unique().with_used_names()
+    return once.recoded(sorted(once.entity_names), sorted(once.relation_names))
 
 
 def _open_folder(folder: Path, search: CandidateSearch) -> None:
