@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from actc import ScoredTriples
 from actc.data.answers import Annotations, Answers
-from actc.data.triples import MOST_KEYS, Thresholds, Vocabulary, encode_columns
+from actc.data.triples import Thresholds, Vocabulary, encode_columns
 from actc.errors import RowError, TableError
 
 
@@ -47,14 +47,6 @@ names = st.text(st.sampled_from("ab"), min_size=1, max_size=2)
 tables = st.lists(st.tuples(names, names, names), max_size=8)
 
 
-@pytest.fixture(params=[MOST_KEYS, 1], ids=["keys fit", "keys do not fit"], scope="module")
-def room(request):
-    """Let keys fit into an integer, or behave as if there were too many names for that."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("actc.data.triples.MOST_KEYS", request.param)
-        yield request.param
-
-
 def listed(triples):
     return [triples.triple(row) for row in range(len(triples))]
 
@@ -64,7 +56,7 @@ def encoded(rows):
 
 
 @given(tables, tables)
-def test_tables_do_what_lists_and_sets_of_triples_do(room, own, others):
+def test_tables_do_what_lists_and_sets_of_triples_do(own, others):
     mine, theirs = encoded(own), encoded(others)
     assert mine.rows_of(theirs).tolist() == [own.index(one) if one in own else -1 for one in others]
     assert mine.contains(theirs).tolist() == [one in own for one in others]
@@ -74,7 +66,7 @@ def test_tables_do_what_lists_and_sets_of_triples_do(room, own, others):
 
 
 @given(tables)
-def test_keys_sort_as_the_names_do_however_many_names_there_are(room, own):
+def test_keys_sort_as_the_names_do_however_many_names_there_are(own):
     assert [own[row] for row in np.argsort(encoded(own).keys, kind="stable")] == sorted(own)
 
 

@@ -129,11 +129,7 @@ class Triples:
 
     def __repr__(self) -> str:
         sizes = f"{len(self):,} triples, {len(self.entity_names):,} entities, {len(self.relation_names):,} relations"
-        return f"{type(self).__name__}({sizes}{self._more()})"
-
-    def _more(self) -> str:
-        """Return what else there is to say of the table in one line."""
-        return ""
+        return f"{type(self).__name__}({sizes})"
 
     def triple(self, row: int) -> tuple[str, str, str]:
         """Return the names of one triple: head, relation, tail."""
@@ -210,25 +206,13 @@ class Triples:
 
     @cached_property
     def keys(self) -> IntArray:
-        """One integer per triple, in the order of (head, relation, tail); equal for equal triples of this table."""
-        return self._keys_of(self)
-
-    def _keys_of(self, others: Triples) -> IntArray:
-        """Return the key of each triple of a table with the same vocabularies, -1 where this one cannot have it."""
-        pairs = others.heads.astype(np.int64) * len(self.relation_names) + others.relations
-        missing = (others.heads < 0) | (others.relations < 0) | (others.tails < 0)
-        if self._pairs is not None:
-            place = np.minimum(np.searchsorted(self._pairs, pairs), len(self._pairs) - 1)
-            missing |= self._pairs[place] != pairs
-            pairs = place
-        return np.where(missing, -1, pairs * len(self.entity_names) + others.tails)
-
-    @cached_property
-    def _pairs(self) -> IntArray | None:
-        """The distinct pairs of head and relation, where a key made of all names would not fit into 64 bits."""
-        if len(self.entity_names) ** 2 * len(self.relation_names) < MOST_KEYS or not len(self):
-            return None
-        return np.unique(self.heads.astype(np.int64) * len(self.relation_names) + self.relations)
+        """One integer per triple, in the order of (head, relation, tail); equal for equal triples; -1 if a code is."""
+        entities, relations = len(self.entity_names), len(self.relation_names)
+        if entities**2 * relations >= MOST_KEYS:
+            raise TableError(f"{entities:,} entities and {relations:,} relations are too many to number all triples.")
+        missing = (self.heads < 0) | (self.relations < 0) | (self.tails < 0)
+        pairs = self.heads.astype(np.int64) * relations + self.relations
+        return np.where(missing, -1, pairs * entities + self.tails)
 
     @cached_property
     def _by_key(self) -> IntArray:
@@ -239,7 +223,7 @@ class Triples:
         """Return the row of each triple of another table, -1 where this one does not have it, shape (M,)."""
         if not len(self):
             return np.full(len(others), -1, dtype=np.int64)
-        wanted = self._keys_of(others.plain().recoded(self.entity_names, self.relation_names))
+        wanted = others.plain().recoded(self.entity_names, self.relation_names).keys
         own = self.keys[self._by_key]
         place = np.minimum(np.searchsorted(own, wanted), len(self) - 1)
         return np.where((wanted >= 0) & (own[place] == wanted), self._by_key[place], -1)
@@ -254,14 +238,12 @@ class Triples:
 
     def unique(self) -> Self:
         """Return each triple once, where it stood first."""
-        order = self._by_key
-        first = np.append(True, np.diff(self.keys[order]) != 0)[: len(order)]
-        return self if first.all() else self.take(np.sort(order[first]))
+        first = np.unique(self.keys, return_index=True)[1]
+        return self if len(first) == len(self) else self.take(np.sort(first))
 
     def sorted_once(self) -> Self:
         """Return each triple once, in the order of (head, relation, tail)."""
-        order = self._by_key
-        return self.take(order[np.append(True, np.diff(self.keys[order]) != 0)[: len(order)]])
+        return self.take(np.unique(self.keys, return_index=True)[1])
 
     def followed_by(self, others: Triples) -> Triples:
         """Return the triples of this table and then those of another, with the names that they use."""
@@ -395,13 +377,10 @@ class ScoredTriples(Triples):
             least = f", from {-MOST_SCORE:g} to {MOST_SCORE:g}" if np.isfinite(self.scores[bad[0]]) else ""
             problem = f"the score is {self.scores[bad[0]]}; every score must be a finite number{least}."
             raise RowError(int(bad[0]), problem)
-        if (np.diff(np.sort(self.keys)) != 0).all():
-            return
         again = np.flatnonzero(np.diff(self.keys[self._by_key]) == 0)
-        later = self._by_key[again + 1]
-        first = int(np.argmin(later))
-        row, earlier = int(later[first]), int(self._by_key[again[first]])
-        raise RowError(row, f"the triple {self.triple(row)} is there twice; keep one of the two.", earlier)
+        if again.size:
+            row, earlier = min((int(self._by_key[at + 1]), int(self._by_key[at])) for at in again)
+            raise RowError(row, f"the triple {self.triple(row)} is there twice; keep one of the two.", earlier)
 
     @property
     def shape(self) -> tuple[int]:
@@ -413,8 +392,9 @@ class ScoredTriples(Triples):
         rows = rows[0] if isinstance(rows, tuple) else rows
         return self.triple(int(rows)) if isinstance(rows, int | np.integer) else self.take(np.arange(len(self))[rows])
 
-    def _more(self) -> str:
-        return f", scores {self.scores.min():.4g} to {self.scores.max():.4g}" if len(self) else ""
+    def __repr__(self) -> str:
+        scores = f", scores {self.scores.min():.4g} to {self.scores.max():.4g}" if len(self) else ""
+        return f"{super().__repr__()[:-1]}{scores})"
 
     def take(self, rows: ArrayLike) -> Self:
         """Return the given rows (or those a mask keeps) as a table of their own."""
@@ -439,7 +419,7 @@ class ScoredTriples(Triples):
 
     def with_scores(self, scores: ArrayLike) -> ScoredTriples:
         """Return the same triples with other scores, and the same columns beside them."""
-        return replace(super().with_scores(scores), further=self.further, pieces=self.pieces)
+        return replace(self, scores=np.asarray(scores, dtype=np.float64), probabilities=False)
 
     def _frame_columns(self) -> dict[str, NDArray[Any]]:
         return {**self.plain().columns(), "score": self.scores, **self.further}
