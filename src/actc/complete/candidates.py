@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,7 +14,7 @@ from actc.data.files import read_scored, write_scored
 from actc.data.frames import TRIPLE
 from actc.data.numeric import sigmoid
 from actc.data.progress import Stage, no_stage
-from actc.data.triples import FloatArray, IntArray, ScoredTriples
+from actc.data.triples import IntArray, ScoredTriples
 from actc.errors import OptionError, TableError
 from actc.evidence.holdouts import score_rules
 from actc.evidence.model import EvidenceModel
@@ -47,7 +46,8 @@ class Candidates:
     triples : ScoredTriples
         Missing facts, or the graph's facts where wrong ones are looked for. Their scores are log-odds of being what is
         looked for where ``log_odds`` says so, else a model's. Beside them stand who proposed each (``proposed_by``), by
-        which rule, and the columns of the user's own table.
+        which rule, and the columns of the user's own table. The pieces of facts are normal quantiles of their evidence,
+        in single precision: answers move the weight of each.
     notes : tuple of str
     reasons : Reasons, optional
     precisions : tuple of float
@@ -59,8 +59,6 @@ class Candidates:
         Whether they are evidence for each other, as no graph is.
     known : ScoredTriples, optional
         The graph's triples with the model's scores, where a model decides alone.
-    pieces : dict of float arrays of shape (N,)
-        The evidence of facts as normal quantiles, in single precision: answers move the weight of each piece.
     seconds : float
         What it took to make them, where an earlier run did.
     """
@@ -73,7 +71,6 @@ class Candidates:
     log_odds: bool = False
     by_themselves: bool = False
     known: ScoredTriples | None = None
-    pieces: Mapping[str, FloatArray] = field(default_factory=dict)
     seconds: float = 0.0
 
     @classmethod
@@ -84,7 +81,7 @@ class Candidates:
     @property
     def scored(self) -> ScoredTriples:
         """The triples and their scores alone."""
-        return replace(self.triples, further={})
+        return replace(self.triples, further={}, pieces={})
 
     @property
     def method(self) -> str:
@@ -103,9 +100,9 @@ class Candidates:
             write_scored(folder / KNOWN, self.known)
         if self.reasons is not None:
             self.reasons.save(folder)
-        if self.pieces:
+        if self.triples.pieces:
             with write_beside(folder / PIECES) as temporary, temporary.open("wb") as file:
-                columns: dict[str, Any] = {**self.pieces}
+                columns: dict[str, Any] = {**self.triples.pieces}
                 np.savez(file, **columns)
         return {name: getattr(self, name) for name in RECORDED}
 
@@ -121,17 +118,12 @@ class Candidates:
             if name not in (*TRIPLE, "score")
         }
         pieces = dict(np.load(folder / PIECES, allow_pickle=False)) if (folder / PIECES).exists() else {}
+        values: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in record.items()}
         return cls(
-            replace(triples, further=further),
-            pieces=pieces,
+            replace(triples, further=further, pieces=pieces),
             reasons=Reasons.load(folder, triples, Graph.of(graph.union(triples)) if record["by_themselves"] else graph),
             known=read_scored(folder / KNOWN)[0] if (folder / KNOWN).exists() else None,
-            notes=tuple(record["notes"]),
-            precisions=tuple(record["precisions"]),
-            pays=record["pays"],
-            log_odds=record["log_odds"],
-            by_themselves=record["by_themselves"],
-            seconds=record.get("seconds", 0.0),
+            **values,
         )
 
 

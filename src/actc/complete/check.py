@@ -64,7 +64,7 @@ class CheckedFacts:
     @classmethod
     def decide(cls, folder: Path, doubtful: Candidates, case: Case | None) -> CheckedFacts:
         """Decide by the case of wrong facts; without one nothing is removed; what was put back in the folder stays."""
-        facts, count = doubtful.triples, len(doubtful.triples)
+        facts, count = doubtful.scored, len(doubtful.triples)
         removed, by = np.zeros(count, dtype=np.bool_), np.full(count, "", dtype=object)
         if case is not None:
             case = replace(case, candidates=facts, fitted=case.fit)

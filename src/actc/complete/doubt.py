@@ -115,7 +115,7 @@ def doubt_facts(graph: Graph, seed: int = 0, stage: Stage = no_stage) -> Candida
         evidence = gather_evidence(graph, some, Limits.for_count(len(some)), progress=advance)
     reasons = Reasons(((evidence, model),), graph)
     named = dict(zip(model.columns, pieces[rows].T, strict=True))
-    return Candidates(doubtful, reasons=reasons, log_odds=True, pieces=named)
+    return Candidates(doubtful.with_pieces(**named), reasons=reasons, log_odds=True)
 
 
 def probability_wrong(facts: Candidates, case: Case | None = None) -> FloatArray:
@@ -126,9 +126,8 @@ def probability_wrong(facts: Candidates, case: Case | None = None) -> FloatArray
     """
     if case is None or not len(case.annotations):
         return sigmoid(facts.triples.scores)
-    pool = facts.triples.with_pieces(**facts.pieces)
     answers = case.answers
-    found = Pooled(reads="evidence").fit(pool, answers).probabilities(pool)
+    found = Pooled(reads="evidence").fit(facts.triples, answers).probabilities(facts.triples)
     found[answers.rows] = answers.labels
     return found
 
