@@ -43,19 +43,17 @@ class Ceiling:
 
     Parameters
     ----------
-    labelled : float array of shape (R,)
-        The share of the true ones that are labelled.
     unlabelled : float array of shape (R,)
         How many true ones are among the unlabelled.
     slope : float
         By how much the log-odds have to be multiplied: true ones among the unlabelled flatten them. Above the knot.
     offset : float array of shape (R,)
-        What has to be added to those of a relation's unlabelled proposals, beside what is added to all.
+        What has to be added to those of a relation's unlabelled proposals, beside what is added to all: the log of the
+        share of its true ones that are not labelled.
     fitted, width
         What was fitted, for another fit to start from.
     """
 
-    labelled: FloatArray
     unlabelled: FloatArray
     slope: float
     offset: FloatArray
@@ -90,21 +88,14 @@ def fit_ceiling(
     knot, spread = float(np.quantile(log_odds[true], LEAST)), max(float(log_odds[true].std()), 1e-6)
     curves = _BinnedProposals.of((log_odds - knot) / spread, true, cases, relations, count)
     if begin is None:
-        fitted, width = _settle(curves, _fit_common(curves))
+        fitted, width = _settle(curves)
     else:
-        fitted, width = curves.search(begin.fitted, begin.width), begin.width
+        fitted, width = curves.search(begin.fitted, begin.width).x, begin.width
     ceiling, _, chance = curves.chances(fitted)
     hidden = curves.others * chance * (1 - ceiling) / ceiling / (1 - chance)
     steep, more = np.exp(fitted[2:4])
-    labelled = sigmoid(fitted[0] + fitted[COMMON:])
-    return Ceiling(
-        labelled,
-        curves.sums(hidden),
-        float(steep + min(more, STEEPER * steep)) / spread,
-        np.log1p(-labelled),
-        fitted,
-        width,
-    )
+    slope, labelled = float(steep + min(more, STEEPER * steep)) / spread, sigmoid(fitted[0] + fitted[COMMON:])
+    return Ceiling(curves.sums(hidden), slope, np.log1p(-labelled), fitted, width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,12 +148,8 @@ class _BinnedProposals:
         total = float(self.labelled.sum() + self.others.sum())
         return -(float(value.sum()) - 0.5 * float(around @ around)) / total, -slopes / total
 
-    def search(self, start: FloatArray, width: float) -> FloatArray:
-        """Return the mode under a given width."""
-        return np.asarray(self.minimum(start, width).x)
-
-    def minimum(self, start: FloatArray, width: float) -> Any:
-        """Return what SciPy finds from a start on."""
+    def search(self, start: FloatArray, width: float) -> Any:
+        """Return SciPy's result for the mode under a given width, from a start on."""
         from scipy.optimize import minimize
 
         apart = (0.0, 0.0) if width == ALIKE else (-FARTHEST, FARTHEST)
@@ -180,39 +167,28 @@ class _BinnedProposals:
         mode = -self.loss(given, width)[0] * float(self.labelled.sum() + self.others.sum())
         if width == ALIKE:
             return mode
-        return mode - 0.5 * float(np.log(self.information(given, width) * width**2)[self.seen].sum())
-
-    @property
-    def seen(self) -> BoolArray:
-        """Of which relations there are proposals, shape (R,)."""
-        return np.bincount(self.relations, minlength=self.count) > 0
+        return mode - 0.5 * float(np.log(self.information(given, width) * width**2).sum())  # 0 where there are none
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Return the sum of each relation's bins, shape (R,)."""
         return np.bincount(self.relations, values, minlength=self.count).astype(np.float64)
 
 
-def _fit_common(curves: _BinnedProposals) -> FloatArray:
-    """Return the curve of all relations together."""
-    fits = [curves.minimum(np.append(start, np.zeros(curves.count)), ALIKE) for start in STARTS]
-    return np.asarray(min(fits, key=lambda fit: fit.fun).x)
+def _settle(curves: _BinnedProposals) -> tuple[FloatArray, float]:
+    """Return the fit and how far relations differ, each given the other; they do not unless it is very likely.
 
-
-def _settle(curves: _BinnedProposals, fitted: FloatArray) -> tuple[FloatArray, float]:
-    """Return the fit and how far relations differ, each given the other; they do not unless it is very likely."""
-    width, seen, common = WIDTH, curves.seen, fitted
+    The width is what their ceilings suggest, each as far as it is known better than by the width.
+    """
+    starts = [curves.search(np.append(start, np.zeros(curves.count)), ALIKE) for start in STARTS]
+    common = fitted = np.asarray(min(starts, key=lambda fit: fit.fun).x)
+    width, seen = WIDTH, np.bincount(curves.relations, minlength=curves.count) > 0
     for _ in range(ROUNDS):
-        fitted = curves.search(fitted, width)
-        new = _width(fitted[COMMON:][seen], 1 / curves.information(fitted, width)[seen], width)
-        settled, width = abs(new - width) < SETTLED, new
-        if settled:
+        fitted = curves.search(fitted, width).x
+        around = fitted[COMMON:][seen]
+        known = (1 - 1 / curves.information(fitted, width)[seen] / width**2).clip(0, 1).sum()
+        before, width = width, float(np.sqrt(around @ around / max(known, 1e-3)).clip(LEAST_WIDTH, FARTHEST))
+        if abs(width - before) < SETTLED:
             break
-    fitted = curves.search(fitted, width)
+    fitted = curves.search(fitted, width).x
     gained = curves.likelihood(fitted, width) - curves.likelihood(common, ALIKE)
     return (fitted, width) if gained > VERY_STRONG * seen.sum() else (common, ALIKE)
-
-
-def _width(values: FloatArray, variances: FloatArray, width: float) -> float:
-    """Return the width that values around 0 speak for, each as far as it is known better than by the width."""
-    known = float((1 - variances / width**2).clip(0, 1).sum())
-    return float(np.sqrt((values @ values) / max(known, 1e-3)).clip(LEAST_WIDTH, FARTHEST))

@@ -211,7 +211,7 @@ def score_by_holdouts(
 
 def _learn_ridge(table: _TrainingTable, bent: Ceiling, pieces: Pieces) -> Ridge:
     """Return the weights for candidates: those of the table's pieces, and the offset of relations as it is."""
-    learnt = Ridge.learn_bent(table.pieces, table.true, table.weights)
+    learnt = Ridge.learn(table.pieces, table.true, table.weights, BEND)
     offsets = np.unique(pieces[OFFSET].astype(np.float32)).astype(np.float64)
     scale = max(float(pieces[OFFSET].std()), 1e-9)
     quantiles = Quantiles((*learnt.quantiles.values, offsets), (*learnt.quantiles.normal, offsets / scale))

@@ -75,23 +75,20 @@ class Ridge:
     intercept: float
 
     @classmethod
-    def learn(cls, table: FloatArray, labels: BoolArray, cases: FloatArray) -> Self:
-        """Learn from a table of shape (N, F) whose rows count as ``cases`` each."""
-        quantiles = Quantiles.of(table, cases)
-        return cls(quantiles, *fit_logistic(quantiles.transform(table), labels, cases))
+    def learn(cls, table: FloatArray, labels: BoolArray, cases: FloatArray, bend: float = 0.0) -> Self:
+        """Learn from a table of shape (N, F) whose rows count as ``cases`` each; weights are per standard deviation.
 
-    @classmethod
-    def learn_bent(cls, table: FloatArray, labels: BoolArray, cases: FloatArray, bend: float = BEND) -> Self:
-        """Learn a curve for each column, of straight parts; it takes the place of the column's normal quantiles."""
-        plain = Quantiles.of(table, cases)
-        bent = bend_columns(plain.transform(table), bend)
-        found, intercept = fit_logistic(bent.reshape(len(table), -1), labels, cases)
-        parts = found.reshape(table.shape[1], -1)
-        curves = [bend_columns(normal, bend) @ part for normal, part in zip(plain.normal, parts, strict=True)]
-        spread = np.einsum("nfk,fk->nf", bent, parts).std(axis=0)
-        weights = np.where(parts.sum(axis=1) < 0, -1.0, 1.0) * np.maximum(spread, 1e-9)
+        With a bend a curve of straight parts takes the place of each column's normal quantiles.
+        """
+        quantiles = Quantiles.of(table, cases)
+        bent = bend_columns(quantiles.transform(table), bend)
+        parts, intercept = fit_logistic(bent.reshape(len(table), -1), labels, cases)
+        parts = parts.reshape(bent.shape[1:])
+        curves = [bend_columns(normal, bend) @ part for normal, part in zip(quantiles.normal, parts, strict=True)]
+        spread = np.maximum(np.einsum("nfk,fk->nf", bent, parts).std(axis=0), 1e-9)
+        weights = np.where(parts.sum(axis=1) < 0, -spread, spread)
         normal = tuple(curve / weight for curve, weight in zip(curves, weights, strict=True))
-        return cls(Quantiles(plain.values, normal), weights, intercept)
+        return cls(Quantiles(quantiles.values, normal), weights, intercept)
 
     def pieces(self, table: FloatArray) -> FloatArray:
         """Return what each column adds to the log-odds, shape (N, F)."""
@@ -124,8 +121,9 @@ def fit_logistic(table: FloatArray, labels: BoolArray, cases: FloatArray) -> tup
 
 
 def bend_columns(normal: FloatArray, share: float) -> FloatArray:
-    """Return quantiles of any shape, and beside each what of it is above each knee, times a share: shape (…, 4)."""
-    return np.stack([normal, *(share * np.maximum(normal - knee, 0) for knee in KNEES)], axis=-1)
+    """Return quantiles, and beside each a share of what of it is above each knee, if there is a share: shape (…, K)."""
+    bends = [share * np.maximum(normal - knee, 0) for knee in KNEES] if share else []
+    return np.stack([normal, *bends], axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
