@@ -15,7 +15,7 @@ from tests.complete.small_graph import make_graph
 
 
 def test_holdout_facts_without_evidence_are_refused(tmp_path):
-    with pytest.raises(OptionError, match="--holdout: from holdout facts the weights of evidence are learnt"):
+    with pytest.raises(OptionError, match="--holdout: from holdout facts the weights of evidence are learned"):
         propose_candidates(tmp_path / "graph.tsv", tmp_path / "c.tsv", model=tmp_path, holdout=tmp_path / "held.tsv")
 
 

@@ -124,7 +124,7 @@ def test_of_many_proposals_some_are_drawn_to_learn_from_and_keep_their_places(fo
     both = held.followed_by(candidates).with_scores(np.append(held.scores, candidates.scores))
     both, graph = both.with_pieces(score=both.scores), read_graph(folder / "graph.tsv")
     whole = learn(graph, create_training_set(graph, both, held))[0]
-    monkeypatch.setattr("actc.evidence.score.MOST_LEARNT", 50)
+    monkeypatch.setattr("actc.evidence.score.MOST_DRAWN", 50)
     training = create_training_set(graph, both, held)
     assert (len(training.proposals), training.true.sum()) == (60, 10)
     places = place_scores(both).pieces["place_among_heads"][both.rows_of(training.proposals)]

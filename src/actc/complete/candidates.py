@@ -45,7 +45,7 @@ class Candidates:
     ----------
     triples : ScoredTriples
         Missing facts, or the graph's facts where wrong ones are looked for. Their scores are log-odds of being what is
-        looked for where ``log_odds`` says so, else a model's. Beside them stand who proposed each (``proposed_by``), by
+        looked for where ``log_odds`` is set, else a model's. Beside them stand who proposed each (``proposed_by``), by
         which rule, and the columns of the user's own table. The pieces of facts are normal quantiles of their evidence,
         in single precision: answers move the weight of each.
     notes : tuple of str
@@ -132,11 +132,11 @@ def candidates_of_rules(graph: Graph, seed: int = 0, stage: Stage = no_stage) ->
     with stage("Rules") as advance:
         proposed, rules = propose_by_rules(graph, progress=advance)
     try:
-        found = score_rules(graph, proposed, rules, seed=seed, stage=stage)
+        estimate = score_rules(graph, proposed, rules, seed=seed, stage=stage)
     except TableError as error:
         raise OptionError(f"{str(error).rstrip('.')}; give --model or --candidates.") from None
-    scored = Candidates.by_evidence(found.scored, found.model, graph, found.summary())
-    return replace(scored, precisions=tuple(found.precisions.round(4).tolist()))
+    scored = Candidates.by_evidence(estimate.scored, estimate.model, graph, estimate.summary())
+    return replace(scored, precisions=tuple(estimate.precisions.round(4).tolist()))
 
 
 def proposed_by(who: str, triples: ScoredTriples) -> ScoredTriples:

@@ -1,7 +1,7 @@
 """Candidates that somebody gives: extracted from text, or by another program; their table read, and scored.
 
-The score of a candidate is the sum of what its table says (the log-odds of a confidence) and of what the evidence adds:
-of a known graph, where there is one; else of the candidates themselves, each looked up as if it were not there.
+The score of a candidate is the sum of what its table shows (the log-odds of a confidence) and of what the evidence
+adds: of a known graph, where there is one; else of the candidates themselves, each looked up as if it were not there.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ SURE = 0.975  # a confidence counts as no surer than this
 OWN_WEIGHT = 0.3  # of the candidates' evidence for each other; chosen on the generators of benchmarks/evidence/given.py
 OWN_GRAPH = "The candidates were given: the graph's own facts teach the weights of evidence."
 UNSCORED = (
-    "The candidates were given, not proposed by the model: the weights of evidence are learnt without its scores."
+    "The candidates were given, not proposed by the model: the weights of evidence are learned without its scores."
 )
-THEMSELVES = "Without a graph to learn from, candidates are ranked by {}what they say of each other."
+THEMSELVES = "Without a graph to learn from, candidates are ranked by {}what they show of each other."
 CONFIDENCE_ALONE = "These are too few triples to learn from: the confidence of each decides until there are answers."
-NOTHING_KNOWN = "These are too few triples to learn from, and have no confidence: only answers tell which are true."
+NOTHING_KNOWN = "These are too few triples to learn from, and have no confidence: only answers show which are true."
 
 
 def read_given(path: Path, base: Base, graph: Graph, columns: Columns = None) -> Candidates:
@@ -87,7 +87,7 @@ def _log_odds(values: FloatArray, probabilities: bool) -> FloatArray:
 
 
 def score_given(graph: Graph, given: Candidates, seed: int = 0, stage: Stage = no_stage) -> Candidates:
-    """Score candidates by what their table says and by evidence; only these are decided."""
+    """Score candidates by what their table shows and by evidence; only these are decided."""
     triples = given.triples
     try:
         plain = Graph.of(triples)
@@ -95,16 +95,16 @@ def score_given(graph: Graph, given: Candidates, seed: int = 0, stage: Stage = n
     except TableError:  # the graph is too small
         return _score_by_themselves(graph, given, seed, stage)
     scored = replace(scored, further=triples.further)
-    found = Candidates.by_evidence(scored, model, graph, *given.notes, OWN_GRAPH)
+    candidates = Candidates.by_evidence(scored, model, graph, *given.notes, OWN_GRAPH)
     if _own_score(triples) is None:
-        return found
+        return candidates
     # What evidence adds to the share that it expects.
     more = scored.scores - logit(np.array(model.share))
-    return replace(found, triples=triples.with_scores(triples.scores + more))
+    return replace(candidates, triples=triples.with_scores(triples.scores + more))
 
 
 def _score_by_themselves(graph: Graph, given: Candidates, seed: int, stage: Stage) -> Candidates:
-    """Score candidates by what their table says and by what they say of each other, as ``actc check`` reads a graph."""
+    """Score candidates by what their table shows and by what they show of each other, as ``actc check`` reads a graph."""
     triples, own_score = given.triples, _own_score(given.triples)
     union = Graph.of(graph.union(triples))
     if len(union) < LEAST_FACTS:

@@ -63,25 +63,25 @@ def propose_candidates(
         Called with a stage's name, for as long as it lasts: gives a function to call with steps done, steps in all.
     """
     out = check_writable(out)
-    copy_options(out)  # refuses an ending that no table has, before anything is asked
+    copy_options(out)  # refuses an ending that no table has, before long work
     if holdout is not None and not evidence:
-        raise OptionError("--holdout: from holdout facts the weights of evidence are learnt; give --evidence too.")
+        raise OptionError("--holdout: from holdout facts the weights of evidence are learned; give --evidence too.")
     known, parts = without_literals(read_graph(graph, columns=columns)), out.with_name(out.name + ".parts")
     if model is not None:
         scorer = load_result(model, trust=trust)
         if evidence:
             facts = read_holdout(model, holdout, known)
-            found = candidates_of_rules_and_model(known, scorer, facts, best, parts, stage)
+            candidates = candidates_of_rules_and_model(known, scorer, facts, best, parts, stage)
         else:
-            found = candidates_of_model(known, scorer, best, parts, stage)
+            candidates = candidates_of_model(known, scorer, best, parts, stage)
     elif evidence:
-        found = candidates_of_rules(known, stage=stage)
+        candidates = candidates_of_rules(known, stage=stage)
     else:
         with stage("Rules") as advance:
-            found = Candidates(propose_by_rules(known, progress=advance)[0])
-    write_scored(out, found.triples.take(np.argsort(-found.triples.scores, kind="stable")))
-    scored = "; their scores are log-odds, for --method pooled-evidence" if found.log_odds else ""
-    return Finished((*found.notes, f"{out}: {len(found.triples)} candidates{scored}."), (out,))
+            candidates = Candidates(propose_by_rules(known, progress=advance)[0])
+    write_scored(out, candidates.triples.take(np.argsort(-candidates.triples.scores, kind="stable")))
+    scored = "; their scores are log-odds, for --method pooled-evidence" if candidates.log_odds else ""
+    return Finished((*candidates.notes, f"{out}: {len(candidates.triples)} candidates{scored}."), (out,))
 
 
 def read_holdout(model: str | Path, holdout: str | Path | None, graph: Graph, base: Base = "") -> Graph | None:
@@ -110,8 +110,8 @@ def candidates_of_rules_and_model(
     count = CandidateSearch(scorer, rest, best).count_questions()
     proposals = candidates_of_model(rest, scorer, ask_for(best, count), parts, stage).triples
     placed = best_placed(proposals)
-    found = candidates_of_both(graph, scorer, holdout, placed, seed, stage)
+    candidates = candidates_of_both(graph, scorer, holdout, placed, seed, stage)
     if len(placed) < len(proposals):
         cut = f"Of {len(proposals):,} proposals of the model the {len(placed):,} best placed in their questions are"
-        return replace(found, notes=(f"{cut} scored.", *found.notes))
-    return found
+        return replace(candidates, notes=(f"{cut} scored.", *candidates.notes))
+    return candidates

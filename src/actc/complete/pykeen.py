@@ -111,7 +111,7 @@ def from_pykeen(result: Any, best: int = 5, *, known: Any = None, relations: Seq
 
     An answer is an entity that fits its slot by what the known facts show of the relation.
 
-    With ``graph=result.training`` :func:`actc.accept_triples` weighs them by what the training graph says of each.
+    With ``graph=result.training`` :func:`actc.accept_triples` weighs them by what the training graph shows of each.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def _names(code_of: dict[str, int]) -> tuple[str, ...]:
 
 
 def is_saved_result(folder: str | Path) -> bool:
-    """Say whether a folder looks like one that PyKEEN's pipeline wrote."""
+    """Return whether a folder looks like one that PyKEEN's pipeline wrote."""
     return (Path(folder) / TRIPLES).is_dir() and any((Path(folder) / name).is_file() for name in (PICKLE, STATE))
 
 
@@ -165,7 +165,7 @@ def load_result(folder: str | Path, *, trust: bool = False) -> PykeenScorer:
 def find_unseen(folder: str | Path, graph: Graph) -> Graph | None:
     """Find facts that a saved result was not trained on: those of a graph that are not among its training triples.
 
-    None where there are fewer than two, from which nothing can be learnt.
+    None where there are fewer than two, from which nothing can be learned.
 
     Those in a folder ``validation_triples`` count too, where somebody put one beside: PyKEEN itself writes none.
     """
@@ -380,7 +380,7 @@ def _read_tensors(path: Path, *, trust: bool = False) -> Any:
 
 
 def _damaged(path: Path, reason: Exception | str) -> FileError:
-    """Say that a model cannot be used because of one of its files, and why."""
+    """Return an error:  a model cannot be used because of one of its files, and why."""
     if isinstance(reason, FileNotFoundError):
         reason = "the file is missing"
     elif isinstance(reason, Exception):

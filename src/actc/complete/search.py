@@ -150,10 +150,10 @@ class CandidateSearch:
     def answer(self, part: Questions) -> tuple[IntArray, IntArray, FloatArray]:
         """Return the candidates of a part: heads, tails, scores of the triples."""
         answered, batch = self._known_answers(part), max(1, MEMORY // (16 * len(self.scorer.entity_names)))
-        found = [
+        pairs = [
             self._best(part, part.known[start : start + batch], answered) for start in range(0, len(part.known), batch)
         ]
-        known, answers = (np.concatenate(column) for column in zip(*found, strict=True))
+        known, answers = (np.concatenate(column) for column in zip(*pairs, strict=True))
         heads, tails = (answers, known) if part.heads else (known, answers)
         return heads, tails, self.scorer.score(heads, np.full(len(heads), part.relation), tails)
 

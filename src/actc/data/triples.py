@@ -281,8 +281,8 @@ def encode_columns(
         columns = {"head": as_list(heads), "relation": as_list(relations), "tail": as_list(tails)}
     lengths = {**columns, **({} if scores is None else {"score": scores})}
     if len({len(column) for column in lengths.values()}) > 1:
-        listed = ", ".join(f"{len(column)} {name}s" for name, column in lengths.items())
-        raise TableError(f"The columns differ in length: {listed}.")
+        sizes = ", ".join(f"{len(column)} {name}s" for name, column in lengths.items())
+        raise TableError(f"The columns differ in length: {sizes}.")
     head, relation, tail = columns.values()
     try:
         entity_names, codes = _encode_arrow(head, tail) if in_arrow else Vocabulary.encode(head + tail)
@@ -313,7 +313,7 @@ class ScoredTriples(Triples):
         Further columns by their names, such as the text that a triple was taken from: they come back in every output.
     pieces : dict of float arrays of shape (N,)
         Pieces of evidence by their names, NaN where one is missing: what proposers say of a candidate (a model's score,
-        the confidence of a rule), and what the graph says of it. No output repeats them.
+        the confidence of a rule), and what the graph shows of it. No output repeats them.
     """
 
     scores: FloatArray = field(kw_only=True)

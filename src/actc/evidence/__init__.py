@@ -1,1 +1,1 @@
-"""What the graph says of a candidate, and what that is worth."""
+"""What the graph shows of a candidate, and what that is worth."""

@@ -1,7 +1,7 @@
 """How many unlabelled proposals are true: a logistic curve with a ceiling, fitted to holdout facts among them.
 
 Of the true proposals of a relation that look alike, the same share is labelled, namely those in the holdout. So the
-chance that a proposal is a labelled one rises with its log-odds to a ceiling below 1, and the ceiling is that share.
+probability that a proposal is a labelled one rises with its log-odds to a ceiling below 1, and the ceiling is that share.
 Above the least tenth of the holdout facts the curve may rise faster, never slower: a slow rise there could be an ever
 higher ceiling. A few true ones stand anywhere (the lapse).
 
@@ -74,7 +74,7 @@ def fit_ceiling(
     Parameters
     ----------
     log_odds : float array of shape (N,)
-        Of proposals, each by weights that were learnt without it.
+        Of proposals, each by weights that were learned without it.
     true : bool array of shape (N,)
         True for holdout facts; the others are unlabelled.
     cases : float array of shape (N,)
@@ -91,8 +91,8 @@ def fit_ceiling(
         fitted, width = _settle(curves)
     else:
         fitted, width = curves.search(begin.fitted, begin.width).x, begin.width
-    ceiling, _, chance = curves.chances(fitted)
-    hidden = curves.others * chance * (1 - ceiling) / ceiling / (1 - chance)
+    ceiling, _, p = curves.probabilities(fitted)
+    hidden = curves.others * p * (1 - ceiling) / ceiling / (1 - p)
     steep, more = np.exp(fitted[2:4])
     slope, labelled = float(steep + min(more, STEEPER * steep)) / spread, sigmoid(fitted[0] + fitted[COMMON:])
     return Ceiling(curves.sums(hidden), slope, np.log1p(-labelled), fitted, width)
@@ -124,8 +124,8 @@ class _BinnedProposals:
         counts, labelled = (np.bincount(bins, rows).astype(np.float64) for rows in (cases, cases * true))
         return cls(np.bincount(bins, cases * place) / counts, labelled, counts - labelled, used // BINS, count)
 
-    def chances(self, given: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return each bin's ceiling, its place on the curve, and the chance that one in it is labelled."""
+    def probabilities(self, given: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return each bin's ceiling, its place on the curve, and the probability that one in it is labelled."""
         ceiling = sigmoid(given[0] + given[COMMON + self.relations])
         steep, more, lapse = np.exp(given[2]), np.exp(given[3]), sigmoid(given[4])
         curve = sigmoid(given[1] + steep * self.place + more * np.maximum(self.place, 0))
@@ -133,13 +133,13 @@ class _BinnedProposals:
 
     def loss(self, given: FloatArray, width: float) -> tuple[float, FloatArray]:
         """Return minus the log of likelihood and prior, by the number of proposals, and its slopes."""
-        ceiling, curve, chance = self.chances(given)
+        ceiling, curve, p = self.probabilities(given)
         steep, more, lapse = np.exp(given[2]), np.exp(given[3]), sigmoid(given[4])
-        value = self.labelled * np.log(chance) + self.others * np.log1p(-chance)
-        by_chance = self.labelled / chance - self.others / (1 - chance)
-        by_ceiling = chance * (1 - ceiling) * by_chance
-        by_curve = ceiling * (1 - lapse) * curve * (1 - curve) * by_chance
-        by_lapse = ceiling * lapse * (1 - lapse) * (1 - curve) * by_chance
+        value = self.labelled * np.log(p) + self.others * np.log1p(-p)
+        by_p = self.labelled / p - self.others / (1 - p)
+        by_ceiling = p * (1 - ceiling) * by_p
+        by_curve = ceiling * (1 - lapse) * curve * (1 - curve) * by_p
+        by_lapse = ceiling * lapse * (1 - lapse) * (1 - curve) * by_p
         bend = more * np.maximum(self.place, 0)
         common = [by_ceiling.sum(), by_curve.sum(), steep * by_curve @ self.place, by_curve @ bend, by_lapse.sum()]
         wide = max(width, LEAST_WIDTH)
@@ -158,9 +158,9 @@ class _BinnedProposals:
 
     def information(self, given: FloatArray, width: float) -> FloatArray:
         """Return one over the variance of each relation's ceiling, shape (R,)."""
-        ceiling, _, chance = self.chances(given)
-        weight = (self.labelled + self.others) / (chance * (1 - chance))
-        return self.sums(weight * (chance * (1 - ceiling)) ** 2) + 1 / width**2
+        ceiling, _, p = self.probabilities(given)
+        weight = (self.labelled + self.others) / (p * (1 - p))
+        return self.sums(weight * (p * (1 - ceiling)) ** 2) + 1 / width**2
 
     def likelihood(self, given: FloatArray, width: float) -> float:
         """Return the log of how likely the labels are, relations being so far apart: Laplace's approximation."""

@@ -87,7 +87,7 @@ def add_evidence(
         model, work, notes = _learn(known, proposals, facts, by, count_look_ups(progress, 2))
         write_scored_evidence(model, work, place, by)
     unknown = "how many of them are true is unknown before any answer"
-    summary = f"{out}: {len(proposals):,} candidates; {unknown}; learnt from {model.holdout:,} holdout facts."
+    summary = f"{out}: {len(proposals):,} candidates; {unknown}; learned from {model.holdout:,} holdout facts."
     return (*known.notes, *notes, summary)
 
 

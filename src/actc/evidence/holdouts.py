@@ -1,4 +1,4 @@
-"""Rules propose, evidence scores: what a graph lacks, learnt from facts that its rules were mined without."""
+"""Rules propose, evidence scores: what a graph lacks, learned from facts that its rules were mined without."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from actc.evidence.table import count_look_ups, gather_evidence
 from actc.graph.graph import Graph
 
 HOLDOUT = 0.1  # of the graph's facts
-TRAINING_CONFIDENCE = 0.1  # of rules whose proposals are learnt from; from .15 on, F1 of ``unequal`` falls by .03
+TRAINING_CONFIDENCE = 0.1  # of rules whose proposals are learned from; from .15 on, F1 of ``unequal`` falls by .03
 ENOUGH = 5000  # holdout facts to learn from; smaller graphs take several holdouts, one after the other
 MOST_HOLDOUTS = 4
 MOST_TRUE = 20_000  # holdout facts that are looked up
@@ -48,7 +48,7 @@ OFFSET = "relation_offset"
 
 @dataclass(frozen=True, eq=False)
 class HoldoutEstimate:
-    """What holdouts say of candidates before anybody is asked.
+    """What holdouts show of candidates before any answer.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class HoldoutEstimate:
 
     @property
     def precision(self) -> FloatArray:
-        """Low, middle and high of the draws; between low and high with a chance of nine in ten."""
+        """Low, middle and high of the draws; between low and high with a probability of nine in ten."""
         return np.quantile(self.precisions, [0.05, 0.5, 0.95]) if len(self.precisions) else np.array([0.0, 0.5, 1.0])
 
     def summary(self) -> str:
@@ -156,7 +156,7 @@ class _TrainingTable:
         return count_cases(self.true, SHARE, self.cases)
 
     def out_of_fold(self, parts: FloatArray) -> FloatArray:
-        """Return the log-odds of each row by weights of its parts that were learnt without its fold, shape (N,)."""
+        """Return the log-odds of each row by weights of its parts that were learned without its fold, shape (N,)."""
         log_odds, folds = np.zeros(len(parts)), self.triples % FOLDS
         for fold in range(FOLDS):
             rest, these = folds != fold, folds == fold
@@ -211,11 +211,11 @@ def score_by_holdouts(
 
 def _learn_ridge(table: _TrainingTable, bent: Ceiling, pieces: Pieces) -> Ridge:
     """Return the weights for candidates: those of the table's pieces, and the offset of relations as it is."""
-    learnt = Ridge.learn(table.pieces, table.true, table.weights, BEND)
+    ridge = Ridge.learn(table.pieces, table.true, table.weights, BEND)
     offsets = np.unique(pieces[OFFSET].astype(np.float32)).astype(np.float64)
     scale = max(float(pieces[OFFSET].std()), 1e-9)
-    quantiles = Quantiles((*learnt.quantiles.values, offsets), (*learnt.quantiles.normal, offsets / scale))
-    return Ridge(quantiles, np.append(bent.slope * learnt.weights, scale), bent.slope * learnt.intercept)
+    quantiles = Quantiles((*ridge.quantiles.values, offsets), (*ridge.quantiles.normal, offsets / scale))
+    return Ridge(quantiles, np.append(bent.slope * ridge.weights, scale), bent.slope * ridge.intercept)
 
 
 def _resample(
@@ -237,11 +237,11 @@ def _resample(
     for _ in range(RESAMPLES):
         cases = table.cases * random.poisson(1.0, len(triples))[triples]
         drawn = fit_ceiling(plain_log_odds, table.true, cases, relations, count, plain)
-        found, whole = (
+        true_above, whole = (
             np.bincount(relations, cases * rows, minlength=count) for rows in (table.true & above, table.true)
         )
-        overall = found.sum() / max(whole.sum(), 1e-9)
-        right = float(drawn.unlabelled @ ((found + overall) / (whole + 1))) / table.trainings
+        overall = true_above.sum() / max(whole.sum(), 1e-9)
+        right = float(drawn.unlabelled @ ((true_above + overall) / (whole + 1))) / table.trainings
         right *= np.exp(random.normal(0, MISFIT))
         draws.append(random.binomial(accepted, min(right / accepted, 1.0)) / accepted)
     return np.array(draws)
@@ -262,7 +262,7 @@ def _look_up(
 ) -> _TrainingTable:
     """Look up the evidence of the trainings; of many proposals some are drawn.
 
-    Proposals of sure rules are drawn more often: what is learnt from the others hardly depends on which they are.
+    Proposals of sure rules are drawn more often: what is learned from the others hardly depends on which they are.
     """
     tables, labels, cases = list[ScoredTriples](), list[BoolArray](), list[FloatArray]()
     for training in trainings:
@@ -280,7 +280,7 @@ def _look_up(
         raise TableError(f"{true.sum()} of {len(true)} proposals are holdout facts; two and others are needed.")
     columns = learnable_pieces(tables)
     pieces = np.concatenate([stack_pieces(table.pieces, columns) for table in tables])
-    # A triple that several trainings propose is always in the same fold: what is learnt must not know it.
+    # A triple that several trainings propose is always in the same fold: what is learned must not know it.
     numbers = np.concatenate(list(map(hash_triples, tables)))
     relations = np.concatenate([_relations(graph, table) for table in tables])
     holdout = sum(len(training.holdout) for training in trainings)

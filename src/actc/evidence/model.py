@@ -1,4 +1,4 @@
-"""What each piece of evidence is worth, learnt from proposals among which are holdout facts: a ridge logistic model."""
+"""What each piece of evidence is worth, learned from proposals among which are holdout facts: a ridge logistic model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Quantiles:
         return cls(tuple(values for values, _ in pairs), tuple(normal for _, normal in pairs))
 
     def transform(self, table: FloatArray) -> FloatArray:
-        """Return the normal quantiles of a table of shape (N, F); 0, which says nothing, where a piece is missing."""
+        """Return the normal quantiles of a table of shape (N, F); 0, which is neutral, where a piece is missing."""
         pairs = zip(table.T, self.values, self.normal, strict=True)
         columns = [np.where(np.isfinite(one), np.interp(one, values, normal), 0.0) for one, values, normal in pairs]
         return np.column_stack(columns) if columns else np.zeros((len(table), 0))
@@ -59,7 +59,7 @@ def _knots(column: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatAr
 # for one (UMLS would get 1 for STEEPER): benchmarks/evidence/chosen.csv.
 RIDGE = 10.0  # strength of the ridge: one unit of a weight costs as much as this many cases
 SHARE = 0.2  # of true proposals, a first guess where it has to be estimated
-STEEPER = 1.5  # what weights are multiplied by: the true ones among the unlabelled flatten what is learnt
+STEEPER = 1.5  # what weights are multiplied by: the true ones among the unlabelled flatten what is learned
 BEND = 0.3  # how freely the weight may change within a column: 1 as freely as a weight itself, 0 never
 FOLDS = 5
 BATCH = 100_000  # candidates that are scored together
@@ -128,7 +128,7 @@ def bend_columns(normal: FloatArray, share: float) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class EvidenceModel:
-    """The weights of F pieces of evidence, learnt from so many holdout facts.
+    """The weights of F pieces of evidence, learned from so many holdout facts.
 
     ``share`` is that of the true candidates to expect before any answer.
     """

@@ -57,7 +57,7 @@ def look_steps() -> list[Step]:
 
 
 def slot_steps() -> list[Step]:
-    """The slots that the ends would stand in; ``leaves`` says that the end stands there by the candidate alone."""
+    """The slots that the ends would stand in; ``leaves`` is 1 if the end stands there by the candidate alone."""
     leaves = "CASE WHEN l.own = 1 AND a.n = 1 THEN 1 ELSE 0 END"
     return [
         Step(
@@ -94,7 +94,7 @@ def kind_steps() -> list[Step]:
     """Slots of other relations the entity stands in: how many of their entities stand in the candidate's slot too.
 
     It is counted once for each entity and slot, however many candidates ask for it: those with the most slots are
-    asked for most often.
+    looked up most often.
     """
     return [
         Step(
@@ -116,12 +116,12 @@ def kind_steps() -> list[Step]:
 def path_steps(limits: Limits) -> list[Step]:
     """Closed paths of length two; a fact stands in the paths of others as first or second edge, either way round.
 
-    What was learnt from the candidate's own fact (``path_lost``) is taken off the rule: with its weight if it was a
+    What was learned from the candidate's own fact (``path_lost``) is taken off the rule: with its weight if it was a
     training fact, and nothing if it was none. Which of the other training facts used it is not looked up where these
     are a sample: that part is taken off by its expectation.
     """
     own = "FROM target q JOIN path p ON p.pair = q.id WHERE q.own = 1"
-    learnt = (
+    trained = (
         "FROM target q JOIN path p ON p.pair = q.id JOIN training_fact l ON l.h = q.h AND l.r = q.r AND l.t = q.t "
         "JOIN training_weight m ON m.r = q.r"
     )
@@ -132,7 +132,7 @@ def path_steps(limits: Limits) -> list[Step]:
         Step("path", find_paths("target", limits)),
         Step("path_lost", f"""
             SELECT id, a, b, sum(n) AS n FROM (
-                SELECT q.id, p.a, p.b, p.n * m.weight AS n {learnt}
+                SELECT q.id, p.a, p.b, p.n * m.weight AS n {trained}
                 UNION ALL SELECT q.id, p.a, {back("p.b")} AS b, p.n * 1e0 AS n {own} AND p.a = 2 * q.r
                 UNION ALL SELECT q.id, 2 * q.r + 1 AS a, p.a AS b, p.n * 1e0 AS n {own} AND p.b = 2 * q.r + 1
                 UNION ALL SELECT q.id, {back("p.a")} AS a, p.b, p.n * 1e0 AS n {own} AND p.b = 2 * q.r
@@ -341,13 +341,13 @@ def whole_rows(scores: Collection[str], log_odds: str) -> str:
         JOIN relation_name r ON r.code = e.r JOIN entity_name t ON t.code = e.t"""
 
 
-def last_uses(steps: list[Step], kept: set[str]) -> dict[str, list[str]]:
-    """Return the tables that are dropped after each step, but for those to be kept."""
+def last_uses(steps: list[Step], needed: set[str]) -> dict[str, list[str]]:
+    """Return the tables that are dropped after each step, but for those that are needed later."""
     gone: dict[str, list[str]] = {}
     for place, step in enumerate(steps):
         later = [
             other.name for other in steps[place:] if re.search(rf"\b{step.name}\b", other.query + other.part_query)
         ]
-        if step.name not in kept:
+        if step.name not in needed:
             gone.setdefault(later[-1] if later else step.name, []).append(step.name)
     return gone

@@ -1,4 +1,4 @@
-"""Errors of several kinds, made from a graph and planted in it: what wrong facts look like is learnt from them.
+"""Errors of several kinds, made from a graph and planted in it: what wrong facts look like is learned from them.
 
 An error that is planted is a fact like any other: it is looked at as if it were not there, its neighbours are looked
 at with it there. So whatever tells planted errors from facts is a matter of their being wrong, and of nothing else: a
@@ -101,10 +101,10 @@ class Planted:
             errors, rows = make_errors(graph, _join(graph, made), each, corrupt, random)
             stays[rows[random.random(len(rows)) < replaced]] = False
             made.append(errors)
-        kept = np.flatnonzero(stays)
-        counts = [len(kept), *map(len, made[1:])]
-        rows = np.append(kept, np.full(sum(counts[1:]), -1))
-        return cls(Graph.of(_join(graph.take(kept), made)), np.repeat(np.arange(len(counts)), counts), rows)
+        facts = np.flatnonzero(stays)
+        counts = [len(facts), *map(len, made[1:])]
+        rows = np.append(facts, np.full(sum(counts[1:]), -1))
+        return cls(Graph.of(_join(graph.take(facts), made)), np.repeat(np.arange(len(counts)), counts), rows)
 
 
 def make_errors(
@@ -131,7 +131,7 @@ def _draw_of(groups: IntArray, wanted: IntArray, random: np.random.Generator) ->
 
 
 def _put_ends(graph: Graph, rows: IntArray, heads: IntArray, tails: IntArray, random: np.random.Generator) -> Triples:
-    """Put the drawn entity in the place of the head or of the tail, by chance."""
+    """Put the drawn entity in the place of the head or of the tail, at random."""
     head = random.random(len(rows)) < 0.5
     return _triples(
         graph,

@@ -251,7 +251,7 @@ def weigh_topics(candidates: ScoredTriples, model: EvidenceModel, rows: IntArray
 
 @dataclass(frozen=True, eq=False)
 class Reasons:
-    """What the graph says of each candidate, and the weights of that.
+    """What the graph shows of each candidate, and the weights of that.
 
     ``parts`` are of the first candidates and the next, in their order: those of rules, and those of a model alone, are
     scored apart. ``graph`` has the known facts.

@@ -1,7 +1,7 @@
 """Rules as one relational plan: named steps of SQL that count what follows from what, and what that proposes.
 
 A fact is seen as two edges ``(u, s, v)``: slot ``s = 2 r`` from head to tail, ``s = 2 r + 1`` back. A body is one edge
-``x -a- y`` (``b`` is -1) or two ``x -a- z -b- y``, read as distinct pairs ``(x, y)``; a rule says that the pairs of a
+``x -a- y`` (``b`` is -1) or two ``x -a- z -b- y``, read as distinct pairs ``(x, y)``; a rule states that the pairs of a
 body have slot ``s`` as well. In a sparse graph there are rules with constants too: entities ``x -a- c`` have
 ``x -s- d``; ``b`` is -2 where x is the head then, and -3 where it is the tail. DuckDB and Spark run the same text; the
 pairs of bodies are made part by part, each part having other heads.
@@ -46,7 +46,7 @@ class RuleLimits:
     part : int
         Paths walked together; more would only take more memory.
     most : int
-        Candidates kept, those of the best rules.
+        Candidates, those of the best rules.
     """
 
     support: int = 3
@@ -259,20 +259,20 @@ def propose_by_rules(
             least = limits.sparse_confidence
             _apply(connection, limits, least, parts, progress)
         order = f"SELECT * FROM proposal ORDER BY rule, rules DESC, h, r, t LIMIT {limits.most}"
-        found = connection.execute(f"SELECT * FROM ({order}) p ORDER BY h, r, t").fetchnumpy()
+        proposed = connection.execute(f"SELECT * FROM ({order}) p ORDER BY h, r, t").fetchnumpy()
         mined = connection.execute("SELECT * FROM rule ORDER BY id").fetchnumpy()
     rules = Rules(graph, mined, least, hub)
-    used, place = np.unique(np.asarray(found["rule"], np.int64), return_inverse=True)
+    used, place = np.unique(np.asarray(proposed["rule"], np.int64), return_inverse=True)
     texts = np.array([*map(rules.text, used.tolist()), ""], dtype=object)  # an array of texts, even of none
     confidences = np.asarray(mined["confidence"])[used][place]
-    heads, relations, tails = (np.asarray(found[name], np.int64) for name in "hrt")
+    heads, relations, tails = (np.asarray(proposed[name], np.int64) for name in "hrt")
     further = {
         "rule": texts[place],
         "rule_confidence": confidences,
-        "rules": np.asarray(found["rules"], np.int64),
+        "rules": np.asarray(proposed["rules"], np.int64),
         "proposed_by": np.full(len(heads), RULES, dtype=object),
     }
-    pieces = {"rule_confidence": confidences, "rules_together": np.asarray(found["together"], np.float64)}
+    pieces = {"rule_confidence": confidences, "rules_together": np.asarray(proposed["together"], np.float64)}
     names = graph.entity_names, graph.relation_names
     return ScoredTriples(heads, relations, tails, *names, scores=confidences, further=further, pieces=pieces), rules
 

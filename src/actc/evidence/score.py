@@ -1,7 +1,7 @@
 """One way to score by evidence, for every command: from a training set to the log-odds of any candidates.
 
 A training set is a table of proposals among which are holdout facts: facts of the graph that are taken out of it before
-anything is looked up. From it the weight of each piece of evidence is learnt; by the weights candidates get log-odds::
+anything is looked up. From it the weight of each piece of evidence is learned; by the weights candidates get log-odds::
 
     training = create_training_set(graph, proposals, holdout)
     scored = score_evidence(graph, candidates, training)     # log-odds, and the evidence that reasons are made of
@@ -27,12 +27,12 @@ from actc.graph.graph import Graph
 PLACES = 5  # a holdout fact counts as one the model would have proposed when it is among so many best of a slot
 TAKEN_OUT = 0.1  # share of the graph's facts that stand for unseen ones where there are none
 MOST_TAKEN_OUT = 5000
-MOST_LEARNT = 200_000  # proposals to learn from; of more, so many are drawn
+MOST_DRAWN = 200_000  # proposals to learn from; of more, so many are drawn
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """What the weights of evidence are learnt from.
+    """What the weights of evidence are learned from.
 
     Parameters
     ----------
@@ -80,12 +80,12 @@ class TrainingSet:
             raise TableError(f"A graph of {len(graph)} facts is too small to learn from; it needs at least 20.")
         out = graph.take(np.random.default_rng(0).permutation(len(graph)) < count)
         fresh = out.take(pool.rows_of(out) < 0)
-        union = fresh.followed_by(pool.take(_draw(len(pool))) if len(pool) > MOST_LEARNT else pool)
+        union = fresh.followed_by(pool.take(_draw(len(pool))) if len(pool) > MOST_DRAWN else pool)
         return cls(out, union.without_scores(), np.arange(len(union)) < len(fresh))
 
     def sampled(self) -> Self:
         """Return it with no more proposals than are needed to learn from; their places in slots are those among all."""
-        if len(self.true) <= MOST_LEARNT:
+        if len(self.true) <= MOST_DRAWN:
             return self
         parts = (np.flatnonzero(self.true), np.flatnonzero(~self.true))
         rows = np.sort(np.concatenate([part[_draw(len(part))] for part in parts]))
@@ -94,7 +94,7 @@ class TrainingSet:
 
 def _draw(count: int) -> IntArray:
     """Return rows at random, rising, no more than are needed to learn from."""
-    return np.sort(np.random.default_rng(0).permutation(count)[:MOST_LEARNT])
+    return np.sort(np.random.default_rng(0).permutation(count)[:MOST_DRAWN])
 
 
 def create_training_set(graph: Graph, proposals: ScoredTriples, holdout: Triples | None) -> TrainingSet:
@@ -191,7 +191,7 @@ def score_pools(
     """Put the graph's evidence beside the candidates of several pools, scored alike; answers come from the first.
 
     Pieces are normal quantiles, whose weights answers may move. With a training set the scores become log-odds, and the
-    pieces of scores from which nothing could be learnt are left to the answers. Without it some of the graph's own
+    pieces of scores from which nothing could be learned are left to the answers. Without it some of the graph's own
     facts teach, but for the scores: these stay, and the log-odds are one more piece.
     """
     has_holdout, training = training is not None, training or TrainingSet.from_graph(graph, pools[0])

@@ -62,8 +62,8 @@ class Spark:
     @contextmanager
     def _looked(self, work: Work) -> Iterator[tuple[Any, Path]]:
         """Give a session with the table ``evidence`` of all candidates, and the folder that holds it."""
-        opened = open_session(self.master, self.memory)
-        with tempfile.TemporaryDirectory(prefix="actc-") as name, opened as session, in_one_sentence():
+        started = open_session(self.master, self.memory)
+        with tempfile.TemporaryDirectory(prefix="actc-") as name, started as session, in_one_sentence():
             _put_tables(session, work, Path(name))
             _run_steps(session, work, Path(name))
             yield session, Path(name)
@@ -101,7 +101,7 @@ def _view(session: Any, folder: Path, name: str) -> None:
 def _add_log_odds(rows: Any, model: EvidenceModel) -> Any:
     """Add the column ``log_odds``, as ``EvidenceModel.log_odds`` does.
 
-    Which two points of a curve a value is between is found by a class of Spark's own.
+    Which two points of a curve a value is between is looked up by a class of Spark's own.
     """
     quantiles, ridge = model.ridge.quantiles, model.ridge
     pieces = {f"piece{k}": _piece(name) for k, name in enumerate(model.columns)}

@@ -5,7 +5,7 @@ DuckDB and Spark run the same text, so it keeps to what both understand alike: n
 of several rows is chosen by a key that no two rows share.
 
 A fact is seen as two edges ``(u, s, v)``: slot ``s = 2 r`` from head to tail, ``s = 2 r + 1`` back. Of every list that
-a limit cuts, one place more is kept, so that a candidate's own fact can be left out of it and the next one moves up.
+a limit cuts, one place more stays, so that a candidate's own fact can be left out of it and the next one moves up.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Limits:
     rare_edges, rare_holders : int
         Facts of an entity that make others its relatives: the rarest, each of at most so many entities.
     relatives : int
-        Relatives kept for each entity.
+        Relatives of each entity.
     """
 
     path_edges: int = 256

@@ -1,4 +1,4 @@
-"""Candidates with what the graph says of each, and the engine that gathers it: DuckDB, in memory or on disk beyond."""
+"""Candidates with what the graph shows of each, and the engine that gathers it: DuckDB, in memory or on disk beyond."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Columns = dict[str, Any]
 VOCABULARIES = ("entity_names", "relation_names")
 CHUNK = 1_000_000  # candidates looked up together; more would only take more memory
 BATCH = 100_000  # candidates whose evidence is handed over together
-PART = 100_000  # entities whose relatives are found together
+PART = 100_000  # entities whose relatives are computed together
 FEW = 200_000  # facts and candidates for each thread
 PASSING = {"training_path", "target_entity"}  # tables of the graph that no candidate needs
 
