@@ -104,7 +104,7 @@ def score_given(graph: Graph, given: Candidates, seed: int = 0, stage: Stage = n
 
 
 def _score_by_themselves(graph: Graph, given: Candidates, seed: int, stage: Stage) -> Candidates:
-    """Score candidates by what their table shows and by what they show of each other, as ``actc check`` reads a graph."""
+    """Score candidates by their table and by what they show of each other, as ``actc check`` reads a graph."""
     triples, own_score = given.triples, _own_score(given.triples)
     union = Graph.of(graph.union(triples))
     if len(union) < LEAST_FACTS:

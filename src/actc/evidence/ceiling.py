@@ -1,7 +1,7 @@
 """How many unlabelled proposals are true: a logistic curve with a ceiling, fitted to holdout facts among them.
 
 Of the true proposals of a relation that look alike, the same share is labelled, namely those in the holdout. So the
-probability that a proposal is a labelled one rises with its log-odds to a ceiling below 1, and the ceiling is that share.
+probability that a proposal is labelled rises with its log-odds to a ceiling below 1, and the ceiling is that share.
 Above the least tenth of the holdout facts the curve may rise faster, never slower: a slow rise there could be an ever
 higher ceiling. A few true ones stand anywhere (the lapse).
 

@@ -1,4 +1,4 @@
-"""What each piece of evidence is worth, learned from proposals among which are holdout facts: a ridge logistic model."""
+"""The weight of each piece of evidence, learned from proposals with holdout facts among them: a logistic ridge."""
 
 from __future__ import annotations
 
