@@ -85,6 +85,8 @@ def test_slider_table_relations_and_pictures_are_of_one_guarantee(guaranteed):  
         assert page["count"] == found["accepted"] == chosen[level]
         assert found["accepted"] == sum(line["accepted"] for line in found["relations"])
         assert found["candidates"] == len(POOL) == sum(line["candidates"] for line in found["relations"])
+        errors = sum(abs(row["accepted"] - row["probability"]) for row in rows_in(table, level=level))
+        assert sum(line["errors"] for line in found["relations"]) == pytest.approx(errors)
         for line in found["relations"]:
             assert (sum(line["bins"]), sum(line["accepted_bins"])) == (line["candidates"], line["accepted"])
         sizes.add(page["count"])

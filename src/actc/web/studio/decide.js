@@ -173,7 +173,7 @@ function drawOverview() {
   offer("relation", relations.map((one) => [one.relation, one.name]).sort((a, b) => a[1].localeCompare(b[1])), view.relation);
   offer("by", overview.by.map((one) => [one, HANDS[one] ?? one]), view.by);
   redraw("level-rows", relations, () => relations.map((one) => drawRow([bdi(one.name)], `${number(one.accepted)} of ${number(one.candidates)}`,
-    one.at_stake === null ? "–" : number(Math.round(one.at_stake)))));
+    one.errors === null ? "–" : number(Math.round(one.errors)))));
   showLearning("learning", overview.curve, project.session.budget, words());
   redraw("multiples", relations.slice(0, MOST_CHARTS), () => relations.slice(0, MOST_CHARTS).map((one) => {
     const share = `${number(one.accepted)} of ${number(one.candidates)} ${words().accepted}`;

@@ -38,6 +38,7 @@ SORTS = {
     "by": '"by" {down}, place',
 }
 SHOWN = ("head", "relation", "tail", "score", "probability", "accepted", "by", "reasons")
+RELATION = ("relation", "name", "candidates", "accepted", "errors")
 OPTIONAL = {"probability": "DOUBLE", "guaranteed": "DOUBLE", "reasons": "VARCHAR", "accepted": "BOOLEAN"}
 OPTIONAL |= {"removed": "BOOLEAN", "without_guarantee": "BOOLEAN"}
 """Columns that a table may lack: those of a method without probabilities, of a run without a guarantee."""
@@ -192,18 +193,19 @@ class DecisionTable:
         levels = [{"precision": one, "accepted": count} for one, count in zip(steps, guaranteed, strict=True)]
         span = (low, high) if high is not None and high > low else ((low or 0.0) - 1, (low or 0.0) + 1)
         at = f"least(greatest(floor({BINS} * (score - {span[0]!r}) / {span[1] - span[0]!r}), 0), {BINS - 1})::INTEGER"
-        relations: dict[str, dict[str, Any]] = {}
-        for relation, place, count, taken, doubt in _query(
-            f"SELECT relation, {at} AS at, count(*), count(*) FILTER (accepted), "
-            f"sum(least(probability, 1 - probability)) FROM {table} GROUP BY ALL"
-        ):
-            empty = {"candidates": 0, "accepted": 0, "at_stake": None, "bins": [0] * BINS, "accepted_bins": [0] * BINS}
-            line = relations.setdefault(relation, {"relation": relation, "name": self.names.of(relation).name, **empty})
-            line["candidates"] += count
-            line["accepted"] += taken
-            line["at_stake"] = line["at_stake"] if doubt is None else (line["at_stake"] or 0.0) + doubt
-            if place is not None:  # what was called true besides has no score
-                line["bins"][place], line["accepted_bins"][place] = count, taken
+        lines = {
+            relation: dict(zip(RELATION, (relation, self.names.of(relation).name, *numbers), strict=True))
+            | {"bins": [0] * BINS, "accepted_bins": [0] * BINS}
+            for relation, *numbers in _query(
+                "SELECT relation, count(*), count(*) FILTER (accepted), "
+                "sum(CASE WHEN accepted THEN 1 - probability ELSE probability END) "
+                f"FROM {table} GROUP BY relation "
+                "ORDER BY sum(least(probability, 1 - probability)) DESC NULLS LAST, count(*) DESC, relation"
+            )
+        }
+        scored = f"SELECT relation, {at}, count(*), count(*) FILTER (accepted) FROM {table} WHERE score IS NOT NULL"
+        for relation, place, *counts in _query(f"{scored} GROUP BY ALL"):  # what was called true besides has no score
+            lines[relation]["bins"][place], lines[relation]["accepted_bins"][place] = counts
         return {
             "version": self.version,
             "candidates": candidates,
@@ -214,7 +216,7 @@ class DecisionTable:
             "levels": levels if known else [],
             "span": span,
             "by": [by for (by,) in _query(f'SELECT DISTINCT "by" FROM {table} ORDER BY 1')],
-            "relations": sorted(relations.values(), key=lambda line: (-(line["at_stake"] or 0.0), -line["candidates"])),
+            "relations": list(lines.values()),
         }
 
 
