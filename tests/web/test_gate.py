@@ -102,12 +102,7 @@ def test_a_look_at_many_answers_is_not_taken_anew_every_two_seconds(session, mon
 
 @pytest.mark.parametrize(
     ("host", "name"),
-    [
-        ("127.0.0.1", None),
-        ("localhost", None),
-        ("::1", None),
-        ("10.1.2.3", "http://10.1.2.3:8765"),
-    ],
+    [("127.0.0.1", None), ("localhost", None), ("::1", None), ("10.1.2.3", "http://10.1.2.3:8765")],
 )
 def test_others_reach_a_server_by_a_name_that_is_not_this_machines_for_itself(host, name):
     assert gate.address_for_others(host, 8765) == name

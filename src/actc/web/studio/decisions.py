@@ -94,7 +94,7 @@ def _query(sql: str, values: Any = ()) -> list[Any]:
     with _OPENING:
         cursor = _ENGINE.cursor()
     with cursor:
-        return cursor.execute(sql, list(values)).fetchall()
+        return cursor.execute(sql, values).fetchall()
 
 
 @dataclass(frozen=True)

@@ -66,11 +66,8 @@ class AuditBody(Strict):
 @ROUTES.get("/studio")
 def get_studio(studio: OpenStudio) -> dict[str, Any]:
     """Return the projects, and what is to be known of the studio itself."""
-    return {
-        "version": __version__,
-        "folder": str(studio.folder),
-        "projects": [describe_line(project) for project in list_projects(studio.folder)],
-    }
+    lines = [describe_line(project) for project in list_projects(studio.folder)]
+    return {"version": __version__, "folder": str(studio.folder), "projects": lines}
 
 
 @ROUTES.post("/projects")
