@@ -10,7 +10,7 @@ from actc.data.files import read_scored, write_scored
 from actc.decide.audit import MIN_ANSWERS, assess
 from actc.errors import OptionError
 from actc.session import Judgement, Session
-from actc.session.audit import open_audit, start_audit
+from actc.session.audit import start_audit
 from actc.session.cases import open_case
 from actc.session.export import write_accepted
 from actc.session.plan import Planner, judged_draws
@@ -111,9 +111,9 @@ def test_what_nobody_was_sure_of_counts_as_not_true(judged):
 
 
 def test_the_same_command_goes_on_with_the_audit_there_is(judged):
-    first = open_audit(judged.folder, count=10)
+    first = start_audit(judged.folder, count=10)
     judge(first, 3)
-    again = open_audit(judged.folder, count=99)
+    again = start_audit(judged.folder, count=99)
     assert again.settings.budget == 10
     assert len(again.annotations()) == 3
 

@@ -219,8 +219,8 @@ def export_command(session: Path, **options: Any) -> None:
     """Write judgements, thresholds and accepted triples of a session."""
     from actc.session.export import export_session
 
-    for name in ("labels", "history", "thresholds", "accepted", "label_studio"):
-        claim_output(options[name], inputs=(session,))
+    for path in ExportFiles(**options).paths().values():
+        claim_output(path, inputs=(session,))
     for count, what, path in export_session(session, **options):
         click.echo(f"{count:,} {what}: {path}")
 
@@ -284,12 +284,12 @@ def audit_command(accepted: Path, out: Path | None, labels: Path | None, **optio
     command shows later how far that is. Or it is a file: draws are written to --out; with --labels it shows what the
     answers show, about how many more are needed, and --out draws more.
     """
-    from actc.session.audit import audit_accepted, open_audit
+    from actc.session.audit import audit_accepted, start_audit
     from actc.session.cases import words_of
     from actc.session.status import picture
 
     if (accepted / "session.sqlite").is_file() and labels is None:
-        with closing(open_audit(accepted, out, **options)) as audit:
+        with closing(start_audit(accepted, out, **options)) as audit:
             settings = audit.settings
             drawn = f"{settings.budget:,} of {settings.triples:,} {words_of(settings).accepted_facts}"
             click.echo(f"{settings.title}: {drawn} are drawn to be judged.\n{picture(audit)['advice']}")

@@ -19,7 +19,7 @@ from actc.data.options import documented, options_of
 from actc.data.triples import ScoredTriples
 from actc.decide.audit import Audit, assess, draw_next
 from actc.decide.estimate import WRONG_FACTS
-from actc.errors import FileError, OptionError
+from actc.errors import OptionError
 from actc.graph.formats import read_graph
 from actc.session.cases import session_case, words_of
 from actc.session.names import copy_names
@@ -33,23 +33,23 @@ from actc.session.start import write_core
 def start_audit(session: str | Path | Session, folder: str | Path | None = None, **options: Any) -> Session:
     """Make a session of its own in which people judge random draws from the accepted triples of a session.
 
+    Where it is there already, it is opened: the options of the first call count.
+
     Parameters
     ----------
     session : path or Session
         Its accepted triples are drawn from; what people called true is among them, what they called false is not.
         These are what it accepts now, without a guarantee, unless ``among`` is given.
     folder : path, optional
-        A new folder; ``audit`` in the session's own if not given.
+        The audit's folder; ``audit`` in the session's own if not given.
     options
         Any of the options below, those of the command.
     """
     config = AuditConfig(**options)
     with open_session(session) as session:
         folder = session.folder / "audit" if folder is None else Path(folder)
-        if folder.exists():
-            raise FileError(
-                f"{folder} is there already; give another with --out, or go on with: actc annotate {folder}"
-            )
+        if folder.is_dir():
+            return Session(folder)
         old, words = session.settings, words_of(session.settings)
         accepted = _accepted_by(session, config.among)
         if not len(accepted):
@@ -82,12 +82,6 @@ def _accepted_by(session: Session, among: str | Path | None) -> ScoredTriples:
         return triples.with_scores(np.where(rows >= 0, pool.scores[rows], 0.0))
     case = session_case(session)
     return case.candidates.take(case.decisions.accepted).with_used_names()
-
-
-def open_audit(session: str | Path, folder: str | Path | None = None, **options: Any) -> Session:
-    """Return the audit of a session, if it is there; else draw one, with the options of :func:`start_audit`."""
-    there = Path(session) / "audit" if folder is None else Path(folder)
-    return Session(there) if there.is_dir() else start_audit(session, there, **options)
 
 
 @documented([one for one in options_of(AuditConfig) if one.name != "among"])

@@ -21,7 +21,7 @@ from actc import __version__
 from actc.data.pages import render
 from actc.data.text_files import read_amount
 from actc.errors import OptionError
-from actc.session.audit import open_audit
+from actc.session.audit import start_audit
 from actc.session.processes import make_file
 from actc.web.access import Strict, checking, welcome
 from actc.web.gate import REPORT_POLICY, Gate
@@ -268,7 +268,7 @@ def begin_audit(body: AuditBody, project: OpenProject, studio: OpenStudio) -> di
     among = project.result / ("removed.tsv" if project.options.goal == "check" else "accepted.tsv")  # as was guaranteed
     if session is None or not among.is_file():
         raise OptionError("Nothing is decided yet, so there is nothing to audit.")
-    open_audit(session, None, among=among, count=body.count, target=body.target).close()
+    start_audit(session, among=among, count=body.count, target=body.target).close()
     session, among = (path.relative_to(project.folder) for path in (session, among))
     words = ["actc", "audit", str(session), "--among", str(among), "--count", str(body.count)]
     words += ["--target", f"{body.target:g}"]
