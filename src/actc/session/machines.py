@@ -63,8 +63,8 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
 """Ways to ask, the best first: by the probabilities of the first word, by an object of a given form, by any text."""
 MOST_IN_A_ROW = 20
 """So many questions that failed for good, one after the other: the server is not there."""
-Outcome = tuple[Question, Reply | None, str]
-"""A question, its reply, and if there is none, why."""
+Outcome = tuple[Question, Reply | str]
+"""A question, and its reply or why there is none; empty where the limit of requests was reached."""
 
 
 def split_command(command: str) -> list[str]:
@@ -180,14 +180,14 @@ class Server:
         """
         in_a_row, answered = 0, False
         with closing(self._ask_concurrently(questions)) as outcomes:
-            for question, reply, problem in outcomes:
-                if reply is not None:
+            for question, reply in outcomes:
+                if isinstance(reply, Reply):
                     in_a_row, answered = 0, True
                     yield question, reply
-                elif problem:
-                    in_a_row, self.problem = in_a_row + 1, problem
+                elif reply:
+                    in_a_row, self.problem = in_a_row + 1, reply
                     if in_a_row >= MOST_IN_A_ROW:
-                        raise ActcError(f"The server fails again and again ({problem}); the answers so far are stored.")
+                        raise ActcError(f"The server fails again and again ({reply}); the answers so far are stored.")
         if in_a_row and not answered:
             raise ActcError(f"The server answered nothing ({self.problem}).")
 
@@ -221,41 +221,40 @@ class Server:
 
     async def _find_way(self, client: Any, question: Question) -> Outcome:
         """Ask a question in one way after the other until the reply can be read, and keep to that way."""
-        outcome: Outcome = question, None, ""
+        reply: Reply | str = ""
         for way in WAYS:
             try:
-                outcome = await self._ask_one(client, question, way)
+                _, reply = await self._ask_one(client, question, way)
             except ActcError:
                 if way == "text":
                     raise
                 continue
-            if outcome[1] is None:  # a server that is not there shows nothing about ways
-                return outcome
-            if outcome[1].answer is not None:
+            if isinstance(reply, str):  # a server that is not there shows nothing about ways
+                return question, reply
+            if reply.answer is not None:
                 break
         self.way = way
-        return outcome
+        return question, reply
 
     async def _ask_one(self, client: Any, question: Question, way: str) -> Outcome:
         import anyio
 
-        problem = ""
+        reply: Reply | str = ""
         for attempt in range(self.config.retries + 1):
             pause = min(FIRST_WAIT * 2 ** (attempt - 1), MOST_WAIT) if attempt else 0.0
             await anyio.sleep(max(pause, self.resume_at - time.monotonic(), 0.0))
             if self.requests >= self.config.limit:
-                return question, None, ""
+                return question, ""
             self.requests += 1
-            reply, problem, after = await self._request(client, question, way)
-            if reply is not None:
-                return question, reply, ""
-            self.resume_at = max(self.resume_at, time.monotonic() + min(after, MOST_WAIT))
-        return question, None, problem
+            reply = await self._request(client, question, way)
+            if isinstance(reply, Reply):
+                break
+        return question, reply
 
-    async def _request(self, client: Any, question: Question, way: str) -> tuple[Reply | None, str, float]:
+    async def _request(self, client: Any, question: Question, way: str) -> Reply | str:
         """Put a question once; the whole reply must be there in time, however slowly it comes.
 
-        Returns the reply; or None, why, and after how many seconds the request may be made again.
+        Returns the reply, or why the request may be made again.
         """
         import anyio
         import httpx
@@ -270,42 +269,43 @@ class Server:
             with anyio.fail_after(self.config.timeout):
                 async with client.stream("POST", address, json=body) as response:
                     if response.headers.get("Content-Encoding", "identity") != "identity":  # little may unpack to much
-                        return None, "the reply is packed, which was not requested", 0.0
+                        return "the reply is packed, which was not requested"
                     async for part in response.aiter_raw():
                         content += part
                         if len(content) > MOST_BYTES:
-                            return None, f"a reply of more than {MOST_BYTES:,} bytes", 0.0
+                            return f"a reply of more than {MOST_BYTES:,} bytes"
         except TimeoutError:
-            return None, f"no whole reply in {self.config.timeout:g} seconds", 0.0
+            return f"no whole reply in {self.config.timeout:g} seconds"
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-            return None, self._clean(str(error) or type(error).__name__), 0.0
+            return self._clean(str(error) or type(error).__name__)
         if response.is_success:
             return self._read_completion(content, way)
         code, message = response.status_code, self._clean(content[:2000].decode("utf-8", "replace"))[:200]
         if code in (408, 409, 425, 429) or code >= 500:
-            return None, f"{code} {message}".strip(), _read_retry_after(response.headers.get("Retry-After"))
+            wait_for = min(_read_retry_after(response.headers.get("Retry-After")), MOST_WAIT)
+            self.resume_at = max(self.resume_at, time.monotonic() + wait_for)
+            return f"{code} {message}".strip()
         if code in (401, 403):
             raise ActcError(f"The server refuses the key ({code}); name the variable that holds it with --key-from.")
         if 300 <= code < 400:  # a redirect is not followed: the key would go along
             raise ActcError(f"{self.url} sends requests elsewhere ({code}); give that address with --url.")
         raise ActcError(f"The server refuses the question ({code}): {message or 'no reason given'}.")
 
-    def _read_completion(self, content: bytes, way: str) -> tuple[Reply | None, str, float]:
+    def _read_completion(self, content: bytes, way: str) -> Reply | str:
         """Read a model's message; half a message is a request that failed, an unreadable one is no answer."""
         try:
             completion = json.loads(content.replace(self.key.encode(), b"(key)") if self.key else content)
         except (ValueError, RecursionError):
-            return None, "the answer is no JSON, or was cut off", 0.0
+            return "the answer is no JSON, or was cut off"
         try:
             choice = completion["choices"][0]
             reply = read_tokens(choice) if way == "tokens" else read_reply(choice["message"]["content"])
         except (KeyError, IndexError, TypeError):
-            return NO_ANSWER, "", 0.0
+            return NO_ANSWER
         used = completion.get("usage")
         counts = [used.get(name) if isinstance(used, dict) else 0 for name in ("prompt_tokens", "completion_tokens")]
         tokens = [count if isinstance(count, int) and 0 <= count < MOST_TOKENS else 0 for count in counts]
-        reply = replace(reply, reason=self._clean(reply.reason), tokens_in=tokens[0], tokens_out=tokens[1])
-        return reply, "", 0.0
+        return replace(reply, reason=self._clean(reply.reason), tokens_in=tokens[0], tokens_out=tokens[1])
 
     def _clean(self, text: str) -> str:
         """Return a text of the server's as it may be shown and stored."""
