@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import closing
 
+import numpy as np
 import pytest
 
 import actc
@@ -67,9 +68,10 @@ def test_what_cannot_be_stored_is_refused_before_it_is(scores, tmp_path, line):
     session = begin(scores, "s")
     with pytest.raises(OptionError):
         Judgement("true", 1, "key", note="half a pair: \ud800")
-    lines = write_lines(tmp_path / "in.jsonl", line | {"note": "\udfff"})
-    with pytest.raises(FileError, match=r"in.jsonl, line 1:"):
-        read_judgements(session, lines)
+    for odd in ({"note": "\udfff"}, {"head": "\ud800"}, {"seconds": 10**400}, {"frame_size": -np.inf}):
+        with pytest.raises(FileError, match=r"in.jsonl, line 1:"):
+            read_judgements(session, write_lines(tmp_path / "in.jsonl", line | odd))
+    assert read_judgements(session, write_lines(tmp_path / "in.jsonl", line | {"round": -np.inf}))[0] == 1
 
 
 def test_a_session_is_for_its_owner_s_eyes(scores, tmp_path):

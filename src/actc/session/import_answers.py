@@ -16,7 +16,7 @@ from actc.data.answers import PROVENANCE, Annotations, Answers
 from actc.data.text_files import load_json, open_text
 from actc.data.triples import ScoredTriples, encode_columns
 from actc.errors import FileError, OptionError, RowError, SessionError
-from actc.session.lease_queue import LABELS, Judgement, LeaseQueue, put_tasks
+from actc.session.lease_queue import LABELS, Judgement, LeaseQueue, is_storable, put_tasks
 from actc.session.plan import Planner, task_of
 from actc.session.questions import WORDS, add_judge_answers, hash_question
 from actc.session.session import MOST_NAME, OWNER, Session, open_session, put_annotator
@@ -136,7 +136,10 @@ def _insert(
             except SessionError as error:
                 raise FileError(f"{places[at]}: {error}") from None
             if stored is None:
-                p, began = float(answers.inclusion_probability[at]), int(min(answers.round[at], MOST_ROUND))
+                p, began = (
+                    float(answers.inclusion_probability[at]),
+                    int(np.clip(np.nan_to_num(answers.round[at]), 0, MOST_ROUND)),
+                )
                 how = answers.selection[at], answers.sampling_frame[at], p if p > 0 else None, began
                 put_tasks(connection, [task_of(pool, row, IMPORTED, *(GIVEN if other[at] else how))])
                 queue.insert(judgement, "import" if kinds[who] == "person" else "settle")
@@ -163,6 +166,8 @@ def _read_entries(entries: Entries, owner: bool) -> tuple[Answers, list[Judgemen
     for place, entry in entries:
         if missing := [name for name in Session.TRIPLE if not isinstance(entry.get(name), str)]:
             raise FileError(f"{place}: {missing[0]!r} is missing.")
+        if not is_storable(json.dumps(entry, ensure_ascii=False)):
+            raise FileError(f"{place}: it has half a character in it (a lone surrogate), which cannot be stored.")
         answer = str(entry.get("answer", entry.get("label", ""))).strip().lower()
         answer, kind = WORDS.get(answer, answer), entry.get("kind", "person")
         if answer not in LABELS:
@@ -185,7 +190,7 @@ def _read_entries(entries: Entries, owner: bool) -> tuple[Answers, list[Judgemen
             seconds = numbers["seconds"] if 0 <= numbers["seconds"] < MOST_SECONDS else None
             key, note = str(entry.get("key") or ""), str(entry.get("note") or "")
             judgements.append(Judgement(answer, None, key, seconds, note))
-        except (OptionError, TypeError, ValueError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise FileError(f"{place}: {error}") from None
         texts = {name: str(entry.get(name, empty)) for name, empty in (("selection", "given"), ("sampling_frame", ""))}
         given.append({**entry, **numbers, **texts, "who": name, "when": _seconds(entry.get("at"))})
