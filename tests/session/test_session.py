@@ -395,8 +395,10 @@ def test_history_tells_who_when_what_was_shown_and_what_the_model_thought(scores
     assert line["head"] in json.loads(line["shown"])["sentence"]
 
 
-@pytest.mark.parametrize("statement", ["UPDATE judgement SET answer = 'false'", "DELETE FROM judgement"])
-def test_a_judgement_can_be_neither_changed_nor_deleted(scores, statement):
+@pytest.mark.parametrize(
+    "statement", ["UPDATE judgement SET answer = 'false'", "DELETE FROM judgement", "UPDATE answer SET label = 0"]
+)
+def test_a_judgement_can_be_neither_changed_nor_deleted_and_no_answer_past_the_counts(scores, statement):
     session = new_session(scores)
     judge(session, session.add_annotator("ada"), 1)
     with pytest.raises(sqlite3.IntegrityError), session.store.transaction() as connection:

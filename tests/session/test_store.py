@@ -104,10 +104,3 @@ def test_an_exchange_reads_no_table_of_the_history_from_end_to_end(session):
 
 def is_query(sql):
     return sql.split()[0] in ("SELECT", "INSERT", "DELETE", "UPDATE")
-
-
-def test_an_answer_cannot_be_updated_past_the_counts(session):
-    ada = session.add_annotator("ada")
-    session.record(ada, [Judgement("true", session.ask(ada)[0].triple, "k")])
-    with pytest.raises(sqlite3.IntegrityError), session.store.transaction() as connection:
-        connection.execute("UPDATE answer SET label = 0")

@@ -33,7 +33,7 @@ from actc.session.start import write_core
 def start_audit(session: str | Path | Session, folder: str | Path | None = None, **options: Any) -> Session:
     """Make a session of its own in which people judge random draws from the accepted triples of a session.
 
-    Where it is there already, it is opened: the options of the first call count.
+    Where it is there already, it goes on: the options of the first call count.
 
     Parameters
     ----------
