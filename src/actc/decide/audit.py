@@ -159,33 +159,30 @@ def assess(
         raise OptionError(f"{judged} were judged of a set of {total}; a fact is judged once.")
     if rule.target is not None:
         low, high = anytime(trues, judged, rule.level, total)
-        share = Share(trues / judged if judged else 0.5, low, high)
-        more = 0 if low >= rule.target else None
+        share, more = Share(trues / judged if judged else 0.5, low, high), 0 if low >= rule.target else None
         if more is None and judged and share.middle > rule.target:
             needed = answers_for(rule.target, share.middle, total, rule.level, judged + 1)
             more = None if needed is None else needed - judged
         return Audit(rule, total, judged, trues, share, more)
-    middle, worth = 0.5, 0.0
-    low, high = 0.0, 1.0
+    middle, worth, low, high = 0.5, 0.0, 0.0, 1.0
     if judged:
         # A stratum without answers has the share of all, as uncertain as after half of an answer.
         sizes, counts, rates = _stratum_rates(stratify(accepted) if strata is None else strata, answers)
         weight = sizes / sizes.sum()
         middle = float(weight @ rates)
-        variance = float(weight**2 @ (rates * (1 - rates) / np.maximum(counts, 0.5)))
-        worth = middle * (1 - middle) / variance
+        worth = middle * (1 - middle) / float(weight**2 @ (rates * (1 - rates) / np.maximum(counts, 0.5)))
         low, high = wilson(middle, worth, judged / total, rule.level)
     share = Share(*np.clip([middle, low, high], trues / max(total, 1), 1 - (judged - trues) / max(total, 1)).tolist())
-    if judged >= min(MIN_ANSWERS, total) and share.high - share.low <= 2 * rule.within:
-        return Audit(rule, total, judged, trues, share, 0)
     each = worth / judged if judged else 1.0
 
     def is_enough(count: int) -> bool:  # if each further answer is worth the same
         low, high = wilson(middle, each * count, count / total, rule.level)
         return bool(high - low <= 2 * rule.within)
 
-    fewest = min(max(judged + 1, MIN_ANSWERS), total)
-    return Audit(rule, total, judged, trues, share, _first_to_hold(is_enough, fewest, total) - judged)
+    more = 0
+    if judged < min(MIN_ANSWERS, total) or share.high - share.low > 2 * rule.within:
+        more = _first_to_hold(is_enough, min(max(judged + 1, MIN_ANSWERS), total), total) - judged
+    return Audit(rule, total, judged, trues, share, more)
 
 
 def wilson(share: float, answers: float, fraction: float, level: float) -> tuple[float, float]:

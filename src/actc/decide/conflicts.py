@@ -177,10 +177,6 @@ class Resolution:
     rival: IntArray
     fact: IntArray
 
-    def of(self, row: int) -> tuple[Constraint, int, int]:
-        """Return the constraint that excluded a triple, and what it lost to: a fact's row and a rival's, or -1."""
-        return self.constraints.each[self.rule[row]], int(self.fact[row]), int(self.rival[row])
-
 
 def couple(conflicts: Conflicts, p: FloatArray, possible: BoolArray, true: BoolArray) -> FloatArray:
     """Return P(true) of each triple in each of its groups, shape (M,), given what is in the group.

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,8 @@ def decide_candidates(
         raise OptionError(f"{out}, {paths[0]}: only the engine spark reads and writes addresses; give --engine spark.")
     if any(remote) and not all(remote):
         raise OptionError(f"{out}, {paths[0]}: write the candidates and the output both as addresses, or neither.")
-    run: Any = _load_engine(engine)
+    with needing("The engine spark", "pyspark", "spark"):
+        run: Any = import_module(f"actc.decide.{engine}_engine")
     if any(remote):
         plan = replace(plan, facts=None if graph is None else str(graph), named=columns)
         return run.run_remote(plan, list(map(str, paths)), str(out), overwrite, progress)  # type: ignore[no-any-return]
@@ -130,16 +132,6 @@ def decide_candidates(
         if not len(counts):
             raise FileError(f"{layout.path}: there is no triple in the file.")
     return counts
-
-
-def _load_engine(name: str) -> Any:
-    if name == "duckdb":
-        from actc.decide import duckdb_engine
-
-        return duckdb_engine
-    with needing("The engine spark", "pyspark", "spark"):
-        from actc.decide import spark_engine
-    return spark_engine
 
 
 @contextmanager

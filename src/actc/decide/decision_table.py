@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actc.data.constraints import KINDS
+from actc.data.constraints import KINDS, Constraint
 from actc.data.database import open_database, quote
 from actc.data.deliver import write_beside
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
@@ -48,6 +48,14 @@ class Decisions:
         """The rows that constraints excluded."""
         return np.flatnonzero(self.by == CONSTRAINT)
 
+    @property
+    def losses(self) -> list[tuple[Constraint, int, int]]:
+        """Of each of them the constraint, and what it lost to: a fact's row and a rival's, or -1."""
+        if (lost := self.resolution) is None:
+            return []
+        columns = np.stack([lost.rule, lost.fact, lost.rival], axis=1)[self.excluded].tolist()
+        return [(lost.constraints.each[rule], fact, rival) for rule, fact, rival in columns]
+
     def columns(self, accepted_only: bool = True) -> dict[str, NDArray[Any]]:
         """Return head, relation, tail, score, accepted (of all), probability and by, as files and frames have them."""
         rows = np.flatnonzero(self.accepted) if accepted_only else np.arange(len(self.triples))
@@ -64,9 +72,7 @@ class Decisions:
         constraint alone forbids it. ``other`` is that fact or candidate.
         """
         rows, cells = self.excluded, []
-        for row in rows.tolist():
-            assert self.resolution is not None
-            constraint, fact, rival = self.resolution.of(row)
+        for constraint, fact, rival in self.losses:
             why = KINDS[constraint.kind]
             if constraint.use != "hard" and not np.isnan(constraint.share):
                 why += f": {constraint.share:.1%} of {constraint.cases:,}"

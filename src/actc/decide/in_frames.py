@@ -158,8 +158,7 @@ def accept_triples(
         LOG.warning(NO_PERSON)
     decided = case.decisions
     rows = np.arange(len(case.pool)) if keep_all else np.flatnonzero(decided.accepted)
-    further = {name: column[rows] for name, column in case.pool.further.items()}
-    return _frame_like(pool, rows, {**decided.columns(accepted_only=not keep_all), **further}, library)
+    return _frame_like(pool, rows, decided.columns(accepted_only=not keep_all), library)
 
 
 def _open_case(

@@ -129,10 +129,9 @@ def make_report(case: Case, goal: Goal = MISSING_FACTS) -> Report:
 
 def count_excluded(case: Case) -> dict[str, Any]:
     """Count what constraints exclude: in all, against facts, and by each constraint, the most frequent first."""
-    rows, resolution = case.decisions.excluded, case.decisions.resolution
-    losses = [] if resolution is None else [resolution.of(row) for row in rows.tolist()]
+    losses = case.decisions.losses
     return {
-        "excluded": len(rows),
+        "excluded": len(losses),
         "against_facts": sum(fact >= 0 for _, fact, _ in losses),
         "violated_by_people": case.violated_by_people,
         "by_constraint": dict(Counter(str(constraint) for constraint, _, _ in losses).most_common()),
