@@ -100,9 +100,8 @@ def decide_candidates(
     exceptions = Answers()
     if isinstance(thresholds, Calibration):
         constraints = thresholds.constraints if constraints is None else constraints
-        graph = thresholds.sources.graph if graph is None else graph
-        curves, exceptions = curves or thresholds.curves, thresholds.exceptions
-        thresholds = thresholds.thresholds
+        graph, curves = graph or thresholds.sources.graph, curves or thresholds.curves
+        exceptions, thresholds = thresholds.exceptions, thresholds.thresholds
     check_choice("engine", engine, ENGINES)
     if master is not None and engine != "spark":
         raise OptionError(f"A master ({master}) goes with the engine spark only, not with {engine}.")
@@ -112,10 +111,8 @@ def decide_candidates(
     plan = DecisionPlan(thresholds, curves, exceptions, keep_all, best_only, parse_memory(memory), master, used)
     paths = [candidates] if isinstance(candidates, str | Path) else list(candidates)
     remote = ["://" in str(path) for path in (out, *paths)]
-    if any(remote) and engine != "spark":
-        raise OptionError(f"{out}, {paths[0]}: only the engine spark reads and writes addresses; give --engine spark.")
-    if any(remote) and not all(remote):
-        raise OptionError(f"{out}, {paths[0]}: write the candidates and the output both as addresses, or neither.")
+    if any(remote) and not (all(remote) and engine == "spark"):
+        raise OptionError(f"{out}, {paths[0]}: give both as addresses, with --engine spark, or neither.")
     with needing("The engine spark", "pyspark", "spark"):
         run: Any = import_module(f"actc.decide.{engine}_engine")
     if any(remote):
