@@ -10,8 +10,6 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from actc.data.progress import ProgressBar
-
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
@@ -48,10 +46,3 @@ def test_a_notebook_runs_and_shows_what_the_one_in_the_repository_shows(path, tm
 
 def test_there_are_notebooks_for_both_readers():
     assert {path.stem for path in NOTEBOOKS} == {"accept-predictions", "compare-methods"}
-
-
-def test_outside_a_notebook_progress_is_one_line_of_the_standard_error(capsys):
-    progress = ProgressBar("repeats")
-    for _ in range(4):
-        progress(1, 4)
-    assert capsys.readouterr().err.split("\r")[-1] == "repeats: 4 of 4\n"

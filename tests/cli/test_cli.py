@@ -103,7 +103,18 @@ def test_bench_reads_the_checkout_s_arrays_and_shows_whole_names_and_standard_er
 
 def test_bench_writes_tidy_rows_and_prints_means(folder, tmp_path):
     out = tmp_path / "rows.csv"
-    words = ["--method", "actc-lr-rndm:n=20,soft=true,localopt-acc", "--budget", "1,5", "--repeats", 3, "--jobs", 1]
+    words = [
+        "--method",
+        "actc-lr-rndm:n=20,soft=true",
+        "--method",
+        "localopt-acc",
+        "--budget",
+        "1,5",
+        "--repeats",
+        3,
+        "--jobs",
+        1,
+    ]
     result = actc("bench", folder, *words, "--out", out)
     assert result.returncode == 0, result.stderr
     assert "tiny / toy" in result.stdout

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import collections
 import json
 from pathlib import Path
 
 import httpx
 import numpy as np
-import pyoxigraph
 import pytest
 import rdflib
 from click.testing import CliRunner
@@ -247,20 +245,6 @@ def test_an_into_that_is_no_iri_is_refused(url, folder, into):
 def test_a_folder_in_which_nothing_was_decided_is_refused(url, tmp_path):
     with pytest.raises(FileError):
         publish_facts(tmp_path, f"sparql:{url}/update", INTO)
-
-
-def test_a_run_can_be_a_file_of_quads(folder, tmp_path):
-    said = publish_facts(folder, str(tmp_path / "run.nq"), INTO).lines
-    assert said[-1].startswith("Nothing was written")
-    run = publish_facts(folder, str(tmp_path / "run.nq"), INTO, write=True).run
-    parsed = list(pyoxigraph.parse(path=tmp_path / "run.nq"))
-    named = collections.Counter(quad.graph_name.value for quad in parsed)
-    assert set(named) == {run, f"{run}/provenance"}
-    assert named[run] == 3
-    with pytest.raises(FileError):
-        publish_facts(folder, str(tmp_path / "run.nq"), INTO, write=True)
-    with pytest.raises(OptionError, match="actc convert"):
-        publish_facts(folder, str(tmp_path / "run.csv"), INTO, write=True)
 
 
 def test_complete_and_publish_from_an_empty_folder_in_three_commands(tmp_path, monkeypatch):

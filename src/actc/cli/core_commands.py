@@ -162,9 +162,8 @@ def bench_command(
     cells = [CellFolder(folder) for folder in folders]
     known = all(cell.has_known for cell in cells)
     usable = [name for name, method in METHODS.items() if known or method.reads == "pool"]
-    chosen = [name for text in methods for name in split_methods(text)] or usable
     with progress_bar("Repeats") as advance:
-        rows = run_experiment(cells, chosen, parse_budgets(budgets), progress=advance, **options)
+        rows = run_experiment(cells, methods or usable, parse_budgets(budgets), progress=advance, **options)
     print_rows(rows)
 
 
@@ -189,24 +188,11 @@ def paper_command(items: tuple[str, ...], out: Path, methods: tuple[str, ...], *
     kept in OUT/rows.csv as they come: with --overwrite an interrupted run goes on where it stopped.
     """
     from actc.bench.paper.run import run_paper
-    from actc.cli.show import print_paper
 
     claim_output(out, folder=True)
-    own = [name for text in methods for name in split_methods(text)]
     with progress_bar("Repeats") as advance:
-        page = run_paper(out, items=items, own_methods=own, progress=advance, **options)
-    print_paper(page)
-
-
-def split_methods(text: str) -> list[str]:
-    """Split ``a,b:n=5,soft=true,c`` at the commas between methods, not at those between a method's options."""
-    methods: list[str] = []
-    for part in text.split(","):
-        if "=" in part and ":" not in part and methods:
-            methods[-1] += "," + part
-        else:
-            methods.append(part.strip())
-    return methods
+        page = run_paper(out, items=items, own_methods=methods, progress=advance, **options)
+    click.echo(f"Tables, figures and rows are in {page.parent}; {page.name} shows all of it.")
 
 
 def parse_budgets(texts: tuple[str, ...]) -> list[int]:

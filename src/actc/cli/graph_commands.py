@@ -241,7 +241,7 @@ def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--query-at", metavar="URL", help="Where a SPARQL store answers queries. [default: by --to]"),
         click.option("--into", required=True, metavar="IRI", help="Each run is a named graph under this IRI."),
-        click.option("--to", required=True, help="sparql:http://host/update, or a file."),
+        click.option("--to", required=True, help="sparql:http://host/update."),
     ):
         command = option(command)
     return command

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -103,18 +102,23 @@ def _mean_and_error(values: Sequence[tuple[int, float]]) -> tuple[str, str]:
     return f"{of_repeat.mean():.1f}", f"{error:.1f}" if error > 1e-9 else ""
 
 
+def _print_relations(columns: Sequence[str], names: Sequence[str], sizes: Any, cells: Sequence[Sequence[str]]) -> None:
+    """Print a table of the largest relations."""
+    table, screen = new_table("relation", *columns), console()
+    for i in np.argsort(-sizes, kind="stable")[:MOST_RELATIONS].tolist():
+        table.add_row(names[i], *cells[i])
+    screen.print(table)
+    if len(names) > MOST_RELATIONS:
+        screen.print(f"... and {len(names) - MOST_RELATIONS:,} more relations.")
+
+
 def print_calibration(calibration: Calibration, out: Path) -> None:
     """Print where the cuts are, what they accept of the pool, and what is guaranteed."""
     thresholds, counts, screen = calibration.thresholds, calibration.counts, console()
-    table = new_table("relation", "threshold", "answers", "candidates", "accepted")
-    order = np.argsort(-counts.triples, kind="stable")
-    for i in order[:MOST_RELATIONS].tolist():
-        cut = _write_cut(thresholds.cuts[i]) + ("" if thresholds.own[i] else " *")
-        numbers = (counts.answers[i], counts.triples[i], counts.accepted[i])
-        table.add_row(thresholds.relation_names[i], cut, *map(str, numbers))
-    screen.print(table)
-    if len(order) > MOST_RELATIONS:
-        screen.print(f"... and {len(order) - MOST_RELATIONS} more relations in the file.")
+    cuts = [_write_cut(cut) + " *" * (not own) for cut, own in zip(thresholds.cuts, thresholds.own, strict=True)]
+    cells = list(zip(cuts, *(map(str, one) for one in (counts.answers, counts.triples, counts.accepted)), strict=True))
+    columns = ("threshold", "answers", "candidates", "accepted")
+    _print_relations(columns, thresholds.relation_names, counts.triples, cells)
     if not thresholds.own.all():
         screen.print(
             f"* no answer is about this relation; it gets the default threshold, {_write_cut(thresholds.default)}."
@@ -210,15 +214,10 @@ def print_decided(decided: DecisionCounts, calibration: Calibration, out: str | 
     thresholds, precision = calibration.thresholds, calibration.accepted_precision
     known = set(thresholds.relation_names)
     strange = [i for i, name in enumerate(decided.relation_names) if name not in known]
-    table = new_table("relation", "threshold", "candidates", "accepted")
-    for i in np.argsort(-decided.candidates, kind="stable")[:MOST_RELATIONS].tolist():
-        counts = [f"{decided.candidates[i]:,}", f"{decided.accepted[i]:,}"]
-        mark = "" if decided.relation_names[i] in known else " *"
-        table.add_row(decided.relation_names[i], f"{_write_cut(decided.cuts[i])}{mark}", *counts)
+    rows = zip(decided.relation_names, decided.cuts, decided.candidates, decided.accepted, strict=True)
+    cells = [(_write_cut(cut) + " *" * (name not in known), f"{n:,}", f"{k:,}") for name, cut, n, k in rows]
+    _print_relations(("threshold", "candidates", "accepted"), decided.relation_names, decided.candidates, cells)
     screen = console()
-    screen.print(table)
-    if len(decided) > MOST_RELATIONS:
-        screen.print(f"... and {len(decided) - MOST_RELATIONS:,} more relations.")
     if strange:
         screen.print(
             f"* not in the thresholds (relations: {len(strange):,}, candidates: "
@@ -231,24 +230,6 @@ def print_decided(decided: DecisionCounts, calibration: Calibration, out: str | 
     if precision is not None:
         low, middle, high = precision
         screen.print(f"Precision of the accepted ones in the pool of these thresholds: {Share(middle, low, high)}.")
-
-
-def print_paper(page: Path) -> None:
-    """Print the averages over cells and budgets beside the paper's, if they were made, and where everything is."""
-    numbers = page.with_name("numbers.csv")
-    rows = []
-    if numbers.exists():
-        with numbers.open(newline="", encoding="utf-8") as lines:
-            rows = [row for row in csv.DictReader(lines) if row["model"] == "all"]
-    longest = "avg-f1" if any(row["table"] == "avg-f1" for row in rows) else "avg"
-    table = new_table("mean of cells and budgets, test, %", "accuracy", "paper", "F1", "paper")
-    mine = [row for row in rows if row["table"] == longest]
-    for pair in zip(mine[::2], mine[1::2], strict=True):
-        cells = [cell for row in pair for cell in (row["ours"], row["paper"])]
-        table.add_row(pair[0]["method"], *(f"{float(cell):.1f}" if cell else "" for cell in cells))
-    if mine:
-        console().print(table)
-    console().print(f"Tables, figures and rows are in {page.parent}; {page.name} shows all of it.")
 
 
 def print_report(report: Report, written: Sequence[Path]) -> None:

@@ -1,14 +1,12 @@
-"""Progress: of a command, a line of JSON for each step in the file that ACTC_PROGRESS names; a bar for notebooks."""
+"""Progress: of a command, a line of JSON for each step in the file that ACTC_PROGRESS names."""
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -64,40 +62,3 @@ def read_progress(path: Path) -> list[dict[str, Any]]:
         total = None if line["total"] is None else max(line["total"], line["done"])  # work may turn out to be more
         stages[-1] |= {"done": line["done"], "total": total, "seconds": line["at"] - stages[-1]["began"]}
     return stages
-
-
-class ProgressBar:
-    """What a function may be given as ``progress``: a bar in a notebook, a line of the standard error elsewhere."""
-
-    EVERY = 0.2  # seconds between two drawings
-
-    def __init__(self, title: str = "done") -> None:
-        self.title, self.done, self._drawn, self._shown = title, 0, 0.0, None
-
-    def __call__(self, more: int, total: int) -> None:
-        """Go on by some steps of all."""
-        self.done += more
-        now = time.monotonic()
-        if self.done >= total or now - self._drawn >= self.EVERY:
-            self._drawn = now
-            self._draw(total)
-
-    def _draw(self, total: int) -> None:
-        text = f"{self.title}: {self.done:,} of {total:,}"
-        if not _in_notebook():
-            sys.stderr.write(f"\r{text}" + ("\n" if self.done >= total else ""))
-            sys.stderr.flush()
-            return
-        from IPython.display import HTML, display
-
-        bar = HTML(f'<progress value="{self.done}" max="{total}"></progress> {escape(text)}')
-        if self._shown is None:
-            self._shown = display(bar, display_id=True)
-        else:
-            self._shown.update(bar)
-
-
-def _in_notebook() -> bool:
-    """Return whether a kernel of Jupyter runs this: IPython in a terminal shows text as any other."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return type(shell).__name__ == "ZMQInteractiveShell"

@@ -22,11 +22,10 @@ import numpy as np
 
 from actc import __version__
 from actc.data.begun import Begun
-from actc.data.deliver import check_writable, claim, write_beside
 from actc.data.progress import Progress, ignore_progress
 from actc.data.text_files import load_json, ordinary, write_json
 from actc.errors import FileError, OptionError
-from actc.graph.client import StoreAddress, is_store, refuse_odd_iri
+from actc.graph.client import StoreAddress, refuse_odd_iri
 from actc.graph.formats import read_extras, read_graph
 from actc.graph.read_sparql import read_count
 from actc.graph.target import SparqlTarget
@@ -187,7 +186,7 @@ def publish_facts(
     folder : path
         What ``complete`` or ``check`` wrote, or a table of accepted facts.
     to : str
-        ``sparql:http://host/update``, or a file that ends in .nq, for a run as a store would have it.
+        ``sparql:http://host/update``.
     into : str
         The IRI under which the run gets a named graph of its own.
     write : bool
@@ -210,8 +209,6 @@ def publish_facts(
     if not len(run.accepted) and not (remove and len(run.removed)):
         hint = f"; --remove takes out the {len(run.removed):,} that are wrong" if len(run.removed) else ""
         raise OptionError(f"{folder}: nothing was accepted there{hint}.")
-    if not is_store(to):
-        return _publish_to_file(run, Path(to), write)
     with SparqlTarget(StoreAddress.of(to, key_from), query_at) as target:
         earlier = {name: facts for name, facts in _list_runs(target, into).items() if name != run.iri}
         if write and replace:  # what they removed comes back before this run removes it again
@@ -296,22 +293,6 @@ def _describe(run: Publication, to: str, removed: dict[str, FactLines], remove: 
     return lines
 
 
-def _publish_to_file(run: Publication, path: Path, write: bool) -> Published:
-    """Write the facts and their provenance as a store would have them."""
-    if path.suffix != ".nq":
-        raise OptionError(f"--to: {path} is no store and does not end in .nq; actc convert writes other formats.")
-    lines = [f"{len(run.accepted):,} facts into {path}, as {run.iri}."]
-    if not write:
-        return Published(run.iri, (*lines, "Nothing was written; --write does it."))
-    with claim(check_writable(path)):
-        if path.exists():
-            raise FileError(f"{path} is there already; choose another name.")
-        with write_beside(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-            for graph, texts in ((run.iri, run.accepted.lines()), (f"{run.iri}/provenance", run.provenance())):
-                file.writelines(f"{line[:-2]} <{graph}> .\n" for text in texts for line in text.splitlines())
-    return Published(run.iri, tuple(lines))
-
-
 def withdraw_facts(
     folder: str | Path,
     to: str,
@@ -337,8 +318,6 @@ def withdraw_facts(
     query_at, key_from
         As in :func:`publish_facts`.
     """
-    if not is_store(to):
-        raise OptionError(f"{to} is a file; remove it.")
     name = run or last_run(Path(folder), to, into)
     with SparqlTarget(StoreAddress.of(to, key_from), query_at) as target:
         facts, removed = target.count(refuse_odd_iri(name, "--run")), _read_removed(target, name)
