@@ -174,7 +174,7 @@ def test_a_row_that_is_there_again_to_the_last_digit_counts_once_and_is_said(tmp
     triples, labels = read_scored(path)
     assert [triples.triple(row) for row in range(len(triples))] == [row[:3] for row in ROWS]
     assert labels.tolist() == [True, False, True]
-    assert caplog.messages == [f"{path}: 3 rows are there again, score and all; each is kept once."]
+    assert caplog.messages == [f"{path}: 3 rows are there again, score and all; each counts once."]
     assert caplog.records[0].name == "actc"
 
 

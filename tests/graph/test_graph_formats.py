@@ -157,7 +157,7 @@ def test_a_name_in_quotation_marks_is_a_literal_only_where_one_can_stand(file, t
     both = f'<{BASE}%22x%22> <{BASE}r> "x" .\n'
     again = read_graph(write(tmp_path / file, both), base=BASE)
     assert triples_of(again) == {(f"{BASE}%22x%22", "r", '"x"')}
-    assert again.notes == ("1 triples end in a literal, kept as N-Triples writes it.",)
+    assert again.notes == ("1 triples end in a literal, written as in N-Triples.",)
 
 
 def test_a_base_has_to_begin_an_iri(tmp_path):
@@ -205,8 +205,8 @@ def test_lines_out_of_the_ordinary_mean_the_same(tmp_path):
         ("g.nt", "# nothing\n", "there is no triple in the file"),
         ("g.ttl", "@prefix a: <http://a/> .\na:x a:r a:y .\na:x b:r a:y .\n", "line 3: "),
         ("g.tsv", "head\trelation\ttail\na\tr\tb\na\t\tb\n", "line 3: there is nothing in column relation"),
-        ("g.tsv", "a\tr\tb\na\tr\n", "line 2: 2 columns were found"),
-        ("g.tsv", "a\tr\n", "line 1: 2 columns were found, but 3 are needed"),
+        ("g.tsv", "a\tr\tb\na\tr\n", "line 2: 2 columns are there"),
+        ("g.tsv", "a\tr\n", "line 1: 2 columns are there, but 3 are needed"),
         ("g.qs", "Q1\tP31\tQ5\n", "QuickStatements are written, not read"),
     ],
 )
@@ -327,7 +327,7 @@ def test_errors_name_the_file_that_was_asked_for(tmp_path):
     write(tmp_path / "odd.txt", "a\tr\n")
     with pytest.raises(FileError) as caught:
         read_graph(tmp_path / "odd.txt")
-    assert str(caught.value).startswith(f"{tmp_path / 'odd.txt'}, line 1: 2 columns were found")
+    assert str(caught.value).startswith(f"{tmp_path / 'odd.txt'}, line 1: 2 columns are there")
 
 
 @pytest.mark.parametrize("file", ["g.tsv", "g.csv", "g.parquet"])

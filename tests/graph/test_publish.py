@@ -45,7 +45,7 @@ def folder(tmp_path):
     """Make a folder as complete and check leave it: three facts accepted, three found wrong."""
     folder = tmp_path / "better"
     folder.mkdir()
-    (folder / "begun.json").write_text(json.dumps({"asked": {"--base": PLACE}, "done": {}}))
+    (folder / "begun.json").write_text(json.dumps({"inputs": {"--base": PLACE}, "done": {}}))
     write_triples(
         folder / "accepted.tsv",
         {

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from actc.bench.rows import Row, Run, read_rows
+from actc.bench.rows import Row, Run, read_list
 from actc.data.triples import FloatArray, IntArray
 from actc.errors import FileError, OptionError, TableError
 
@@ -83,7 +83,7 @@ def standard_error(values: FloatArray) -> float | None:
 
 def read_measurements(path: Path) -> Measurements:
     """Fold the rows of a file, of whatever methods and cells it has."""
-    rows = read_rows(path)
+    rows = read_list(path)
     if not rows:
         raise FileError(f"{path} holds no rows.")
     return fold_rows(rows)

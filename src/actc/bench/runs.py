@@ -24,7 +24,7 @@ import numpy as np
 from actc.bench.cells import Cell, CellFolder, check_names, read_folder_once
 from actc.bench.metrics import count_decisions, find_metric
 from actc.bench.plans import PAPER_BUDGETS, Chunk, Conditions, Experiment, draw_orders
-from actc.bench.rows import Row, Run, format_row, read_rows, write_rows
+from actc.bench.rows import Row, Run, format_row, read_list, write_rows
 from actc.data.answers import Annotations
 from actc.data.deliver import check_writable, claim, clear_leftovers, refuse_odd_place
 from actc.data.progress import Progress, ignore_progress
@@ -145,7 +145,7 @@ def run_experiment(
     part = out.with_name(out.name + ".part")
     with claim(out):
         new = run_plan_to_file(plan, part, also=also, jobs=jobs, progress=progress)
-        rows = read_rows(part, plan.conditions.metrics)
+        rows = read_list(part, plan.conditions.metrics)
         rows[len(rows) - len(new) :] = new
         rows = _repeat_rows(plan, rows)
         write_rows(out, rows, plan.conditions.metrics)
@@ -234,7 +234,7 @@ def _open_rows(path: Path, plan: Experiment, also: Mapping[str, Any]) -> set[Chu
                 f"{path} was made with {name} {before}, not {now}; "
                 "write somewhere else with --out, or delete the file to begin again."
             )
-    rows = read_rows(path, metrics)
+    rows = read_list(path, metrics)
     planned = {(chunk.run, repeat): chunk for chunk in plan.chunks for repeat in range(chunk.start, chunk.stop)}
     owners = [planned.get((row.run, row.repeat)) for row in rows]
     counts = Counter(owners)

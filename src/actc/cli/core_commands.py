@@ -67,7 +67,7 @@ def methods_command(name: str | None) -> None:
     "--picks",
     default="unknown",
     show_default=True,
-    help="How the labelled were picked: as their columns tell (unknown), or all by a random draw (random).",
+    help="How the labelled were picked: by their columns (unknown), or all by a random draw (random).",
 )
 @click.option(
     "--precision", type=float, help="Guarantee this precision, with --confidence: random draws test the list."
@@ -150,7 +150,7 @@ def bench_command(
     """Compare methods on folders of scored, labelled triples.
 
     A FOLDER holds valid.tsv and test.tsv (or .tsv.gz, .csv, .parquet): head, relation, tail, score, label; and
-    train.tsv, if there, without labels; or the arrays of a checkout's benchmarks/scores. Thresholds are found on valid
+    train.tsv, if there, without labels; or the arrays of a checkout's benchmarks/scores. Thresholds are chosen on valid
     and scored on test.
     """
     from actc.bench.cells import CellFolder
@@ -185,7 +185,7 @@ def paper_command(items: tuple[str, ...], out: Path, methods: tuple[str, ...], *
     """Make every table and figure of the paper, measured, beside the published numbers.
 
     CoDEx and the scores come from the checkout that this runs in; ACTC_DATA names a folder of other tables. Rows are
-    kept in OUT/rows.csv as they come: with --overwrite an interrupted run goes on where it stopped.
+    written to OUT/rows.csv as they come: with --overwrite an interrupted run goes on where it stopped.
     """
     from actc.bench.paper.run import run_paper
 

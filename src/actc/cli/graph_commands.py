@@ -139,7 +139,7 @@ def evidence_command(graph: Path, candidates: Path, out: Path, engine: str, **op
 @base_option
 @columns_option
 def constraints_command(graph: Path, out: Path | None, **options: Any) -> None:
-    """List what cannot be true together in a GRAPH: declared constraints and learnt ones.
+    """List what cannot be true together in a GRAPH: declared constraints and those of its facts.
 
     Edit the column use of the table: hard is never violated by what is accepted, soft is evidence, no is nothing. Then
     give the table to calibrate, decide, start or complete with --constraints.
@@ -182,9 +182,9 @@ def complete_command(graph: Path | None, out: Path, **options: Any) -> None:
     GRAPH is a file, or a SPARQL store: sparql:http://host/query. Leave it out where there are only --candidates: a
     table of triples, with the confidence and the text of each where it has them.
 
-    Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
+    Without --oracle people answer: it starts an annotation session and stops. Give the same command again when they
     have judged, and it goes on from there. When the graph, the model or the candidates have changed, give it again with
-    the same folder: answers are used again, new questions are asked, and it says what changed.
+    the same folder: answers are used again, new questions come, and the report has what changed.
     """
     from actc.complete.run import complete_graph
 
@@ -193,7 +193,7 @@ def complete_command(graph: Path | None, out: Path, **options: Any) -> None:
 
 @command(
     "check",
-    "actc check graph.tsv --budget 0 --out checked   # the list, nobody is asked",
+    "actc check graph.tsv --budget 0 --out checked   # the list alone",
     "actc check graph.tsv --names names.tsv --out checked   # asks people; once more, when they have judged",
     "actc check graph.tsv --oracle truth.tsv --precision .9 --out checked",
     "actc check graph.tsv --out checked --undo right-after-all.tsv",
@@ -204,7 +204,7 @@ def complete_command(graph: Path | None, out: Path, **options: Any) -> None:
 def check_command(graph: Path, out: Path, **options: Any) -> None:
     """Find wrong facts of the GRAPH, and take out those that answers confirm.
 
-    Without --oracle people are asked: it starts an annotation session and stops. Give the same command again when they
+    Without --oracle people answer: it starts an annotation session and stops. Give the same command again when they
     have judged, and it goes on from there. The graph itself is not changed: a new one is written.
     """
     from actc.complete.run import check_graph
@@ -231,9 +231,9 @@ def convert_command(graph: str, out: Path, **options: Any) -> None:
 
     claim_output(out, inputs=(graph,))
     with progress_bar("Triples", late=True) as advance:
-        found = convert_graph(graph, out, progress=advance, **options)
-    sizes = f"{len(found):,} triples, {len(found.entity_names):,} entities, {len(found.relation_names):,} relations"
-    click.echo("\n".join([*found.notes, f"{out}: {sizes}."]))
+        made = convert_graph(graph, out, progress=advance, **options)
+    sizes = f"{len(made):,} triples, {len(made.entity_names):,} entities, {len(made.relation_names):,} relations"
+    click.echo("\n".join([*made.notes, f"{out}: {sizes}."]))
 
 
 def store_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -52,7 +52,7 @@ def studio_command(folder: Path, host: str, port: int, browser: bool, public_url
         raise OptionError("This actc comes without pages; each step is a command: actc --help.") from None
 
     def announce(link: str) -> None:
-        click.echo(f"The studio is here; whoever has this address may use it:\n  {link}\nCtrl-C ends it.")
+        click.echo(f"The studio is here; everybody with this address may use it:\n  {link}\nCtrl-C ends it.")
         if browser and sys.stdout.isatty():
             ending.enter_context(browsing(link, folder / HIDDEN))
 
@@ -87,7 +87,7 @@ def start_command(session: Path, scores: Path | None, sample: bool, guidelines: 
         options["title"] = options["title"] or "Everyday facts"
     text = read_text(Path(guidelines)) if guidelines else ""
     with closing(start_session(session, scores, guidelines=text, **options)) as started:
-        click.echo(f"{started.settings.triples:,} candidates are ready. Judge them with: actc annotate {session}")
+        click.echo(f"{started.settings.triples:,} candidates. Judge them with: actc annotate {session}")
         named, entities = count_named(started)
         if named < entities:
             click.echo(
@@ -134,15 +134,15 @@ def annotate_command(
 
     try_names(names, "en")
 
-    def prepare(opened: Session) -> None:
-        opened.change({}, annotators)
+    def prepare(there: Session) -> None:
+        there.change({}, annotators)
         if names:
-            add_session_names(opened, names, "en")
+            add_session_names(there, names, "en")
 
     if terminal:
-        with closing(Session(session)) as opened:
-            prepare(opened)
-            _judge_here(opened, annotators[0] if annotators else "you")
+        with closing(Session(session)) as there:
+            prepare(there)
+            _judge_here(there, annotators[0] if annotators else "you")
     else:
         _serve_page(session, prepare, browser, **address)
 
@@ -182,7 +182,7 @@ def _print_links(links: Sequence[tuple[str, str]], everywhere: bool) -> None:
     console().print(table)
     if everywhere:
         click.echo(
-            "Mind: this is plain HTTP, reachable from other machines. Whoever reads the traffic can judge in somebody "
+            "Mind: this is plain HTTP, reachable from other machines. A reader of the traffic can judge in somebody "
             "else's name; put a proxy with HTTPS before it, or use a network that you trust."
         )
     click.echo("Each link is a secret of its own. Stop with Ctrl+C; every answer is on the disk already.")

@@ -93,7 +93,7 @@ def _print_cell(title: str, rows: Sequence[Row]) -> None:
 
 
 def _mean_and_error(values: Sequence[tuple[int, float]]) -> tuple[str, str]:
-    """Return the mean in per cent and its standard error over the repeats, of (repeat, value); empty without chance."""
+    """Return the mean in per cent and its standard error over the repeats, of (repeat, value); empty for one repeat."""
     if not values:
         return "–", ""
     repeats, numbers = (np.array(column) for column in zip(*values, strict=True))
@@ -152,20 +152,20 @@ def _print_guarantee(guarantee: GuaranteedPrecision, calibration: Calibration) -
     elif guarantee.excluded_relations:
         names = guarantee.excluded_relations
         more = f" and {len(names) - MOST_RELATIONS} more" if len(names) > MOST_RELATIONS else ""
-        listed = ", ".join(names[:MOST_RELATIONS])
-        screen.print(Text(f"No candidate of these relations is on the list: {listed}{more}."))
+        shown = ", ".join(names[:MOST_RELATIONS])
+        screen.print(Text(f"No candidate of these relations is on the list: {shown}{more}."))
 
 
 def print_demo(demo: Demo) -> None:
-    """Print the demo's story: what was asked, what it bought, where the cuts are, what was written."""
+    """Print the demo's story: the answers, what they bring, where the cuts are, what was written."""
     from actc.bench.sample.demo import ANSWERS, METHOD
 
-    screen, sample, asked = console(), demo.sample, demo.case.annotations.first(6)
+    screen, sample, answers = console(), demo.sample, demo.case.annotations.first(6)
     screen.print(
         f"1  A model scored {len(sample.valid):,} candidate facts; a person judges {ANSWERS} of them", style="bold"
     )
     screen.print(f"     {METHOD} chooses which, and the sample's labels play the person:")
-    for row, label in zip(asked.rows.tolist(), asked.labels.tolist(), strict=True):
+    for row, label in zip(answers.rows.tolist(), answers.labels.tolist(), strict=True):
         screen.print(Text(f"     {sample.sentence(*sample.valid.triple(row))}?  {'true' if label else 'false'}"))
     screen.print("     ...\n")
     screen.print("2  What the answers bring: accuracy on test triples in %, by triples judged\n", style="bold")
@@ -195,15 +195,15 @@ def print_demo(demo: Demo) -> None:
     screen.print(f"\nNext: open {report} in a browser.")
 
 
-def print_constraints(found: Constraints, out: Path | None) -> None:
+def print_constraints(constraints: Constraints, out: Path | None) -> None:
     """Print the constraints as a table, and what was not understood."""
     screen = console()
     table = new_table("kind", "relation", "other", "cases", "keep it", "source", "use")
-    for one in found.each:
+    for one in constraints.each:
         share = "-" if np.isnan(one.share) else f"{one.share:.1%}"
         table.add_row(one.kind, one.relation, one.other, f"{one.cases:,}", share, one.source, one.use)
-    screen.print(table if len(found) else "No constraint was found.")
-    for note in found.notes:
+    screen.print(table if len(constraints) else "There is no constraint.")
+    for note in constraints.notes:
         screen.print(Text(note))
     if out is not None:
         screen.print(f"Written: {out}. Edit the column use (hard, soft, no), and give it with --constraints.")

@@ -155,7 +155,7 @@ def _run(config: RunConfig, stage: Stage) -> Finished:
 def is_unchanged(config: RunConfig) -> bool:
     """Return True if the folder's last run had the same configuration and no answer was added since."""
     begun = Begun.peek(config.out)
-    return begun is not None and begun.asked == config.inputs() and begun.done.get("state") == _state(config)
+    return begun is not None and begun.inputs == config.inputs() and begun.done.get("state") == _state(config)
 
 
 def _note_state(config: RunConfig, answers: int = 0, session: Session | None = None) -> None:

@@ -1,4 +1,4 @@
-"""What an earlier run of `actc complete` left in its folder, and whether it was asked the same."""
+"""What an earlier run of `actc complete` left in its folder, and whether its inputs were the same."""
 
 from __future__ import annotations
 
@@ -39,55 +39,55 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Begun:
-    """A folder in which a run was begun: what it was asked for, and how far it came."""
+    """A folder in which a run was begun: its inputs, and how far it came."""
 
     folder: Path
-    asked: dict[str, Any]  # what the candidates and their scores depend on
+    inputs: dict[str, Any]  # what the candidates and their scores depend on
     done: dict[str, Any]  # what each finished stage left to say
 
     @classmethod
     def open(
         cls,
         folder: Path,
-        asked: dict[str, Any],
+        inputs: dict[str, Any],
         set_aside: Callable[[Path], None] | None = None,
         staying: tuple[str, ...] = (),
     ) -> Begun:
-        """Begin in a new or empty folder, or go on in one that was begun with the same wishes."""
+        """Begin in a new or empty folder, or go on in one that was begun with the same inputs."""
         path = folder / BEGUN
         clear_leftovers(folder)
         if not path.exists():
             if folder.exists() and any(one.name not in (*staying, LOCKED) for one in folder.iterdir()):
                 raise OptionError(f"--out: {folder} has files in it that no such run began; give a new folder.")
             folder.mkdir(parents=True, exist_ok=True)
-            return cls(folder, asked, {})._kept()
-        found = cls.peek(folder)
-        if found is None:
+            return cls(folder, inputs, {})._write()
+        before = cls.peek(folder)
+        if before is None:
             raise FileError(f"{path}: it is damaged; give the name of a new folder with --out.")
-        other = [name for name, value in asked.items() if found.asked.get(name) != value]
+        other = [name for name, value in inputs.items() if before.inputs.get(name) != value]
         if not other:
-            return found
+            return before
         if set_aside is None or "--base" in other:
             name = "--base" if "--base" in other else other[0]
             raise OptionError(
-                f"{folder} was begun {_describe(name, found.asked.get(name), asked[name])}; "
+                f"{folder} was begun {_describe(name, before.inputs.get(name), inputs[name])}; "
                 "give the name of a new folder with --out."
             )
         set_aside(folder)
-        return cls(folder, asked, {})._kept()
+        return cls(folder, inputs, {})._write()
 
     @classmethod
     def peek(cls, folder: Path) -> Begun | None:
         """Return what a folder was begun with; None where nothing is to be read."""
         try:
             content = load_json(folder / BEGUN)
-            return cls(folder, dict(content["asked"]), dict(content["done"]))
+            return cls(folder, dict(content["inputs"]), dict(content["done"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def finish(self, stage: str, left: Any) -> Begun:
         """Write down that a stage is finished."""
-        return Begun(self.folder, self.asked, {**self.done, stage: left})._kept()
+        return Begun(self.folder, self.inputs, {**self.done, stage: left})._write()
 
     @classmethod
     def answered(cls, folder: Path) -> int:
@@ -95,8 +95,8 @@ class Begun:
         begun = cls.peek(folder)
         return 0 if begun is None else int(begun.done.get("answered", 0))
 
-    def _kept(self) -> Begun:
-        write_json(self.folder / BEGUN, {"asked": self.asked, "done": self.done})
+    def _write(self) -> Begun:
+        write_json(self.folder / BEGUN, {"inputs": self.inputs, "done": self.done})
         return self
 
 
@@ -126,7 +126,7 @@ def fingerprint(path: Path | None) -> str | None:
 def version_of(file: Path) -> tuple[int, int, int] | None:
     """Return what is another after a change of a file, without a look into it; None where there is none."""
     try:
-        found = file.stat()
+        now = file.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return now.st_ino, now.st_size, now.st_mtime_ns

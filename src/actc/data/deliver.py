@@ -152,7 +152,7 @@ def alone(path: Path, shown: Path | None = None) -> Iterator[None]:
             raise FileError(f"{shown} is being written by another run; wait for it, or choose another name.")
         if name.exists() and os.path.samestat(os.fstat(lock.fileno()), name.stat()):
             break
-        lock.close()  # whoever had it has just removed it
+        lock.close()  # another run has just removed it
     try:
         yield
     finally:
@@ -200,7 +200,7 @@ def _hidden_neighbour(path: Path) -> Iterator[Path]:
 def _move(unfinished: Path, path: Path) -> None:
     """Give the output its name. A file replaces a file at once; a folder needs the old one out of the way first.
 
-    A replaced file keeps its rights: whoever took them from others meant it.
+    A replaced file keeps its rights.
     """
     _flush(unfinished)
     if path.is_file() and unfinished.is_file() and not path.is_symlink():

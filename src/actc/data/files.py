@@ -132,7 +132,7 @@ def _read_scored(
     elif TEXT in layout.columns or not needs_score:
         before, rows = len(rows), _merge(connection, more)
         if len(rows) < before:
-            LOG.warning("%s: %d rows repeat a triple: each is kept once, with all its texts and its highest score.",
+            LOG.warning("%s: %d rows repeat a triple: each counts once, with all its texts and its highest score.",
                         layout.path, before - len(rows))  # fmt: skip
     query = "SELECT TRY_CAST(score AS DOUBLE) AS score FROM loaded ORDER BY row"
     scores = np.ma.filled(connection.execute(query).fetchnumpy()["score"].astype(np.float64), np.nan)
@@ -144,7 +144,7 @@ def _read_scored(
     once = _first_of_equal_rows(table, labels)
     if len(once) < len(table):
         again = len(table) - len(once)
-        LOG.warning("%s: %d rows are there again, score and all; each is kept once.", layout.path, again)
+        LOG.warning("%s: %d rows are there again, score and all; each counts once.", layout.path, again)
         table, rows, labels = table.take(once), rows[once], None if labels is None else labels[once]
     if needs_score:
         with rows_named_by(layout, rows):
@@ -167,8 +167,8 @@ def _merge(connection: Any, more: dict[str, str]) -> IntArray:
     if SUPPORT in more:  # counted before
         count = f"sum(coalesce(TRY_CAST({SUPPORT} AS BIGINT), 1))"
     cells |= {SUPPORT: f"CAST({count} AS BIGINT)", "score": "max_by(score, TRY_CAST(score AS DOUBLE))"}
-    listed = ", ".join(f"{sql} AS {quote_name(name)}" for name, sql in cells.items())
-    once = f"SELECT min(row) AS row, head, relation, tail, {listed} FROM loaded GROUP BY head, relation, tail"
+    columns = ", ".join(f"{sql} AS {quote_name(name)}" for name, sql in cells.items())
+    once = f"SELECT min(row) AS row, head, relation, tail, {columns} FROM loaded GROUP BY head, relation, tail"
     connection.execute(f"CREATE TABLE once AS {once}; DROP TABLE loaded; ALTER TABLE once RENAME TO loaded")
     support = _read_column(connection, SUPPORT)
     if TEXT in more or (support > 1).any():

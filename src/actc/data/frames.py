@@ -1,8 +1,8 @@
 """Columns out of any data frame and into one; a table and a bar for a notebook.
 
 No library of frames is needed. pandas, polars and Arrow are met by what they share: a frame knows the names of its
-columns, and ``frame[name]`` gives one. A LazyFrame of polars and a relation of DuckDB are asked for the columns that
-are needed, and for no others. Whatever came in, the same kind goes out.
+columns, and ``frame[name]`` gives one. A LazyFrame of polars and a relation of DuckDB give the columns that
+are needed, and no others. Whatever came in, the same kind goes out.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ SHOWN = 10  # rows of a table in a notebook
 def as_list(column: Iterable[Any]) -> list[Any]:
     """Return a column as a list: a list, a numpy array, a Series whatever its index, an Arrow array."""
     way = next((way for way in ("tolist", "to_list", "to_pylist") if hasattr(column, way)), None)
-    listed = list(column) if way is None else getattr(column, way)()
-    return listed if isinstance(listed, list) else [listed]
+    cells = list(column) if way is None else getattr(column, way)()
+    return cells if isinstance(cells, list) else [cells]
 
 
 MANY = 10_000  # rows from which it pays to import pyarrow
@@ -86,8 +86,8 @@ def read_frame(frame: Any, names: Sequence[str], columns: Columns = None) -> lis
     called = _columns_called(frame, columns)
     missing = [name for name in names if name not in called]
     if missing:
-        listed = ", ".join(dict.fromkeys(map(str, called.values()))) or "none"
-        raise TableError(f"The column {missing[0]!r} is missing (the columns: {listed}); name or rename yours.")
+        there = ", ".join(dict.fromkeys(map(str, called.values()))) or "none"
+        raise TableError(f"The column {missing[0]!r} is missing (the columns: {there}); name or rename yours.")
     pairs = zip(names, _take(frame, [called[name] for name in names]), strict=True)
     return [list(map(str, as_list(one))) if name in TRIPLE and are_integers(one) else one for name, one in pairs]
 
@@ -125,7 +125,7 @@ def _as_array(column: Any) -> NDArray[Any]:
 
 
 def _take(frame: Any, names: Sequence[Any]) -> list[Any]:
-    """Return columns by the frame's own names; of a frame that is worked out only when it is asked for, these alone."""
+    """Return columns by the frame's own names; of a frame that is lazy, these alone."""
     if names and _is_lazy(frame):
         frame = frame.select(names).collect()
     elif names and _is_relation(frame):

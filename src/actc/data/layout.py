@@ -235,7 +235,7 @@ def find_parts(paths: Sequence[str | Path], needed: Sequence[str], columns: Colu
 def _parts_of(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    # Names that begin with _ or . are bookkeeping of whoever wrote the folder (Spark's _SUCCESS, .crc).
+    # Names that begin with _ or . are bookkeeping (Spark's _SUCCESS, .crc).
     names = (one for one in path.rglob("*") if not any(p[0] in "._" for p in one.relative_to(path).parts))
     parts = sorted(one for one in names if one.is_file() and is_table(one))
     if not parts:
@@ -277,7 +277,7 @@ def require(layout: Layout, names: Sequence[str]) -> None:
         remedy = f"Name yours: --columns {quote_word(named)}." if named else "Add it."
         raise FileError(f"{layout.path}, line 1: the column {missing[0]!r} is missing; {there}. {remedy}")
     raise FileError(
-        f"{layout.path}, line 1: {len(layout.names)} columns were found, but {len(names)} are needed "
+        f"{layout.path}, line 1: {len(layout.names)} columns are there, but {len(names)} are needed "
         f"({', '.join(names)}), separated by {COMMAS.get(str(layout.delimiter), 'tabs')}."
     )
 
@@ -298,7 +298,7 @@ def split_line(line: str, delimiter: str) -> list[str]:
 
 
 def _is_header(names: Sequence[str]) -> bool:
-    """Tell column names from a first triple, whose entities may be called like a column."""
+    """Distinguish column names from a first triple, whose entities may be called like a column."""
     known = sum(name in COLUMNS or ALIASES.get(name) in TRIPLE for name in names)
     if {"head", "tail"} <= call_columns(names).keys():
         return True
@@ -417,7 +417,7 @@ def read_failed(path: Path, error: Exception) -> FileError:
     line = re.search(r"on Line: (\d+)", text)
     place = f"{path}, line {line[1]}" if line else f"{path}"
     if counts := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
-        return FileError(f"{place}: {counts[2]} columns were found where the lines before have {counts[1]}.")
+        return FileError(f"{place}: {counts[2]} columns are there, where the lines before have {counts[1]}.")
     if "state machine" in text:
         return FileError(
             f"{place}: the lines end differently (\\n here, \\r\\n there), or a quotation mark is not closed; "

@@ -183,7 +183,7 @@ def read_amount(name: str, such_as: str) -> int:
 
 
 def find_encoding(path: Path) -> str:
-    """Return the encoding that the first bytes of a text tell."""
+    """Return the encoding of a text, by its first bytes."""
     with open_bytes(path) as content:
         start = content.peek(2)[:2]
     if start == b"\xfe\xff":  # which DuckDB does not read

@@ -267,14 +267,14 @@ def convert_graph(
             raise FileError(f"{fetched} is there already; the store is read into it: choose another name.")
         try:
             notes = fetch_graph(str(graph), fetched, graphs, key_from, progress)
-            found = convert_graph(fetched, out, base=base)
+            read = convert_graph(fetched, out, base=base)
         finally:
             fetched.unlink(missing_ok=True)
-        return replace(found, notes=(*notes, *found.notes))
+        return replace(read, notes=(*notes, *read.notes))
     refuse_store_options(graph, graphs, key_from)
-    found = read_graph(graph, base, columns)
-    extras = read_extras(graph, found, columns)
-    write_graph(out, found, base, extras if format.carries else None)
+    read = read_graph(graph, base, columns)
+    extras = read_extras(graph, read, columns)
+    write_graph(out, read, base, extras if format.carries else None)
     if format.carries or not extras:
-        return found
-    return replace(found, notes=(*found.notes, f"{format.summary} has no place for {', '.join(extras)}: left out."))
+        return read
+    return replace(read, notes=(*read.notes, f"{format.summary} has no place for {', '.join(extras)}: left out."))

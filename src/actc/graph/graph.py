@@ -41,10 +41,10 @@ class Graph(Triples):
     def from_columns(
         cls, heads: Iterable[str], relations: Iterable[str], tails: Iterable[str], notes: tuple[str, ...] = ()
     ) -> Self:
-        """Encode three columns of equal length; a triple that is there twice is kept once, and noted."""
-        listed = encode_columns(heads, relations, tails)
-        once = listed.unique()
-        return cls.of(once, notes + note_repeats(len(listed) - len(once)))
+        """Encode three columns of equal length; a triple that is there twice counts once, and is noted."""
+        triples = encode_columns(heads, relations, tails)
+        once = triples.unique()
+        return cls.of(once, notes + note_repeats(len(triples) - len(once)))
 
     @classmethod
     def once(cls, triples: Triples, notes: tuple[str, ...] = ()) -> Self:

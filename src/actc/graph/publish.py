@@ -118,7 +118,7 @@ class Publication:
         if not folder.exists():
             raise FileError(f"{folder}: there is no such folder or table.")
         begun = Begun.peek(folder)
-        base = base or (begun.asked.get("--base") if begun else None) or ""
+        base = base or (begun.inputs.get("--base") if begun else None) or ""
         table, removed = (folder / ACCEPTED, folder / REMOVED) if folder.is_dir() else (folder, folder / REMOVED)
         if not table.exists() and not removed.exists():
             raise FileError(f"{folder} has neither {ACCEPTED} nor {REMOVED}: nothing was decided there yet.")

@@ -136,7 +136,7 @@ def note_terms(graph: Graph) -> Graph:
     if touched:
         notes.append(f"{touched:,} triples have a blank node, named by its label, which is valid in this file only.")
     if ending:
-        notes.append(f"{ending:,} triples end in a literal, kept as N-Triples writes it.")
+        notes.append(f"{ending:,} triples end in a literal, written as in N-Triples.")
     return replace(graph, notes=tuple(notes))
 
 
@@ -145,10 +145,10 @@ def without_literals(graph: Graph) -> Graph:
     ending = literals(graph)[graph.tails]
     if not ending.any():
         return graph
-    kept = graph.take(~ending).with_used_names()
+    plain = graph.take(~ending).with_used_names()
     notes = [note for note in graph.notes if "end in a literal" not in note]
     notes.append(f"{int(ending.sum()):,} triples that end in a literal take no part; they stay as they are.")
-    return replace(kept, notes=tuple(notes))
+    return replace(plain, notes=tuple(notes))
 
 
 def literals(graph: Graph) -> BoolArray:
@@ -221,7 +221,7 @@ def describe_statement(triple: Sequence[str], properties: Sequence[str]) -> list
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines into a file, gzipped where its name says so."""
+    """Write lines into a file, gzipped by its name."""
     open_file: Any = gzip.open if path.suffix == ".gz" else open
     with open_file(path, "wt", encoding="utf-8") as file:
         file.writelines(lines)
