@@ -327,10 +327,9 @@ class Answers(Provenance):
         who = np.array([str(name) for name in as_list(there["judge"])], dtype=object)
         every = cls(encode_columns(heads, relations, tails), label > 0.5, p, **{**more, "who": who})
         given = np.flatnonzero(~np.isnan(label) & (label != 0.5))
-        last = {(key, name): row for key, name, row in zip(
-            every.triples.keys[given].tolist(), who[given].tolist(), given.tolist(), strict=True
-        )}  # fmt: skip
-        return every.take(np.sort(np.array(list(last.values()), dtype=np.int64)))
+        keys = zip(every.triples.keys[given].tolist(), who[given].tolist(), strict=True)
+        last = dict(zip(keys, given.tolist(), strict=True))
+        return every.take(np.array(sorted(last.values()), dtype=np.int64))
 
     @classmethod
     def read(cls, path: str | Path, judges: bool = False) -> Self:
@@ -457,8 +456,10 @@ def _cells(name: str, column: Any) -> NDArray[Any]:
     cells = [unknown if cell is None or cell != cell or cell == "" else cell for cell in as_list(column)]
     if isinstance(unknown, str):
         return np.array([*cells, None], dtype=object)[:-1]  # a column of lists stays a column
-    try:
-        return np.array(cells, dtype=np.float64)
-    except (TypeError, ValueError):
-        bad = next(row for row, cell in enumerate(cells) if not is_number(cell))
-        raise RowError(bad, f"{cells[bad]!r} is not a number (column {name}).") from None
+    numbers = np.empty(len(cells))
+    for row, cell in enumerate(cells):
+        try:
+            numbers[row] = cell
+        except (TypeError, ValueError):
+            raise RowError(row, f"{cell!r} is not a number (column {name}).") from None
+    return numbers

@@ -130,20 +130,9 @@ def prepare_pool(pool: ScoredTriples, known: ScoredTriples | None = None, kind: 
         valleys, features["clear"] = find_valleys(scores[members], rising, starts[:-1], counts)
         features |= {name: scale.transform(at) - features["c"] for name, at in zip(PLACES, valleys, strict=True)}
     x = z - features["c"][of_members]
-    return PreparedPool(
-        scale=scale,
-        relation_names=relation_names,
-        relations=relations,
-        x=x[places],
-        members=members,
-        places=places,
-        starts=starts,
-        counts=counts,
-        features=features,
-        points=quantile_points(x, starts[:-1], counts, tuned.POINTS),
-        agreement=agreement,
-        lists=_looks_like_lists(pool),
-    )
+    points = quantile_points(x, starts[:-1], counts, tuned.POINTS)
+    layout = (relation_names, relations, x[places], members, places, starts, counts)
+    return PreparedPool(scale, *layout, features, points, agreement, _looks_like_lists(pool))
 
 
 def _medians(grouped: FloatArray, starts: IntArray, counts: IntArray) -> FloatArray:
