@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from actc.data.files import read_texts, write_triples
 from actc.data.frames import TRIPLE, as_labels, as_list, make_frame, read_frame, read_optional
-from actc.data.layout import find_layout, is_number, require, rows_named_by
+from actc.data.layout import find_layout, require, rows_named_by
 from actc.data.triples import BoolArray, FloatArray, IntArray, Triples, encode_columns
 from actc.errors import RowError, TableError
 
@@ -453,13 +453,13 @@ def _as_probabilities(column: Any) -> FloatArray:
 def _cells(name: str, column: Any) -> NDArray[Any]:
     """Return a column of a frame or a file; an empty cell means unknown."""
     unknown = {"selection": "given", "probability": np.nan, **NUMBERS}.get(name, "")
-    cells = [unknown if cell is None or cell != cell or cell == "" else cell for cell in as_list(column)]
+    cells: list[Any] = [unknown if cell is None or cell != cell or cell == "" else cell for cell in as_list(column)]
     if isinstance(unknown, str):
         return np.array([*cells, None], dtype=object)[:-1]  # a column of lists stays a column
     numbers = np.empty(len(cells))
     for row, cell in enumerate(cells):
         try:
-            numbers[row] = cell
+            numbers[row] = float(cell)
         except (TypeError, ValueError):
             raise RowError(row, f"{cell!r} is not a number (column {name}).") from None
     return numbers
