@@ -23,12 +23,12 @@ from actc.complete.search import CandidateSearch, collect_candidates
 from actc.complete.search import score_triples as score_graph
 from actc.data.deliver import write_beside
 from actc.data.text_files import load_json, open_text, ordinary, write_text
-from actc.data.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
+from actc.data.triples import FloatArray, IntArray, ScoredTriples, Triples, Vocabulary
 from actc.errors import ActcError, ChoiceError, FileError, OptionError, needing
 from actc.graph.formats import as_graph
 from actc.graph.graph import Graph
 
-PICKLE, TRIPLES, VALIDATION = "trained_model.pkl", "training_triples", "validation_triples"
+PICKLE, TRIPLES = "trained_model.pkl", "training_triples"
 STATE, CONFIG = "model_state.pt", "model_config.json"
 BATCH = 1024
 # Models that are made of embeddings and arithmetic alone. Others take parts by name (NodePiece's tokenizers can fetch
@@ -91,7 +91,8 @@ def from_model(model: Any, factory: Any) -> PykeenScorer:
     """Take a model and the triples factory that it was trained with, which has the names."""
     if not hasattr(factory, "entity_to_id"):
         raise OptionError("The triples factory has no names (a CoreTriplesFactory); give the one with labels.")
-    return PykeenScorer(model, _names(factory.entity_to_id), _names(factory.relation_to_id))
+    names = (tuple(sorted(codes, key=codes.get)) for codes in (factory.entity_to_id, factory.relation_to_id))
+    return PykeenScorer(model, *names)
 
 
 def score_triples(result: Any, triples: Any) -> ScoredTriples:
@@ -127,10 +128,6 @@ def from_pykeen(result: Any, best: int = 5, *, known: Any = None, relations: Seq
     return collect_candidates(CandidateSearch(from_result(result), facts, best, relations))
 
 
-def _names(code_of: dict[str, int]) -> tuple[str, ...]:
-    return tuple(sorted(code_of, key=code_of.__getitem__))
-
-
 def is_saved_result(folder: str | Path) -> bool:
     """Return whether a folder looks like one that PyKEEN's pipeline wrote."""
     return (Path(folder) / TRIPLES).is_dir() and any((Path(folder) / name).is_file() for name in (PICKLE, STATE))
@@ -163,29 +160,15 @@ def load_result(folder: str | Path, *, trust: bool = False) -> PykeenScorer:
 
 
 def find_unseen(folder: str | Path, graph: Graph) -> Graph | None:
-    """Find facts that a saved result was not trained on: those of a graph that are not among its training triples.
+    """Return facts of a graph that a saved result was not trained on, though it knows their names.
 
     None where there are fewer than two, from which nothing can be learned.
-
-    Those in a folder ``validation_triples`` count too, where somebody put one beside: PyKEEN itself writes none.
     """
-    folder = Path(folder)
-    names = [_read_names(folder / TRIPLES / f"{kind}_to_id.tsv.gz") for kind in ("entity", "relation")]
-    trained, *beside = (
-        _name_triples(_read_triples(folder / part / "numeric_triples.tsv.gz"), names)
-        for part in (TRIPLES, VALIDATION)
-        if part == TRIPLES or (folder / part).is_dir()
-    )
-    true = Graph.of(graph.union(beside[0])) if beside else graph
-    codes = true.recoded(*names)
-    familiar = (codes.heads >= 0) & (codes.relations >= 0) & (codes.tails >= 0)
-    rows = np.flatnonzero(familiar & ~trained.contains(true))
-    return true.take(rows) if len(rows) >= 2 else None
-
-
-def _name_triples(codes: IntArray, names: list[tuple[str, ...]]) -> Graph:
-    entities, relations = (np.array(column, dtype=object) for column in names)
-    return Graph.from_columns(entities[codes[:, 0]], relations[codes[:, 1]], entities[codes[:, 2]])
+    names = [_read_names(Path(folder) / TRIPLES / f"{kind}_to_id.tsv.gz") for kind in ("entity", "relation")]
+    trained = Triples(*_read_triples(Path(folder) / TRIPLES / "numeric_triples.tsv.gz").T, *map(Vocabulary, names))
+    keys = graph.recoded(*names).keys
+    rows = np.flatnonzero((keys >= 0) & ~np.isin(keys, trained.keys))
+    return graph.take(rows) if len(rows) >= 2 else None
 
 
 def save_weights(

@@ -57,8 +57,7 @@ def score_triples(scorer: Scorer, graph: Graph) -> ScoredTriples:
 
 def knows(scorer: Scorer, triples: Triples) -> BoolArray:
     """Return for each triple whether the model knows all of its names, shape (N,)."""
-    codes = triples.recoded(scorer.entity_names, scorer.relation_names)
-    return np.asarray((codes.heads >= 0) & (codes.relations >= 0) & (codes.tails >= 0))
+    return triples.recoded(scorer.entity_names, scorer.relation_names).keys >= 0
 
 
 def score_known(scorer: Scorer, graph: Graph) -> FloatArray:
