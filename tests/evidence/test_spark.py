@@ -13,11 +13,10 @@ import pytest
 from actc.data.files import write_scored, write_triples
 from actc.data.spark_session import in_one_sentence
 from actc.errors import ActcError
-from actc.evidence.from_files import write_scored_evidence
 from actc.evidence.score import create_training_set, learn
-from actc.evidence.spark_engine import Spark
+from actc.evidence.spark_engine import write_evidence as write_by_spark
 from actc.evidence.steps import Limits
-from actc.evidence.table import Duckdb, Work, place_scores
+from actc.evidence.table import Work, place_scores, write_evidence
 from actc.graph.graph import Graph
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -72,8 +71,8 @@ def test_spark_weighs_and_writes_as_duckdb_does(session, case, tmp_path):
     model, graph = learn(graph, create_training_set(graph, both, graph.take(np.arange(0, 60, 4))), TIGHT)
     assert {"has_score_2", "score"} <= set(model.columns)
     work = Work.of(graph, place_scores(both), TIGHT)
-    for name, engine in {"duckdb": Duckdb(), "spark": Spark(10**9)}.items():
-        write_scored_evidence(model, work, tmp_path / name, engine)
+    write_evidence(work, model, tmp_path / "duckdb")
+    write_by_spark(work, model, tmp_path / "spark", 10**9)
     ours, theirs = read(tmp_path / "duckdb"), read(tmp_path / "spark")
     assert len(ours["head"]) == len(candidates)
     check_alike(ours, theirs, [name for name in ours if name.endswith("_2")])

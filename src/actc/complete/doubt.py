@@ -24,7 +24,8 @@ from actc.evidence.plan import GRAPH_COLUMNS
 from actc.evidence.plant import Planted
 from actc.evidence.reasons import Reasons
 from actc.evidence.steps import Limits
-from actc.evidence.table import Duckdb, Work, count_look_ups, gather_evidence
+from actc.evidence.table import Work, count_look_ups, gather_evidence
+from actc.evidence.table import look_up as look_up_parts
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import Pooled
 
@@ -151,7 +152,7 @@ def look_up(graph: Graph, seed: int, advance: Advance) -> PlantedEvidence:
         limits = Limits.for_count(len(planted.graph))
         work = Work.of(planted.graph, planted.graph, limits, count_look_ups(advance, rounds))
         pieces.append(np.empty((len(planted.graph), len(GRAPH_COLUMNS)), dtype=np.float32))
-        for part in Duckdb(MEMORY).look(work):
+        for part in look_up_parts(work, MEMORY):
             pieces[at][work.rows[part["id"]]] = np.column_stack([part[name] for name in GRAPH_COLUMNS])
         numbers.append(np.stack([planted.kinds, planted.rows, hash_triples(planted.graph) % FOLDS]))
     return PlantedEvidence(np.concatenate(pieces), *np.concatenate(numbers, axis=1))

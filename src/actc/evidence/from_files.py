@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from actc.errors import FileError, OptionError, TableError, check_choice, needin
 from actc.evidence.model import EvidenceModel
 from actc.evidence.score import create_training_set, learn
 from actc.evidence.steps import Limits
-from actc.evidence.table import Duckdb, Engine, Work, count_look_ups, place_scores
+from actc.evidence.table import Work, count_look_ups, place_scores, write_evidence
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.terms import Base, without_literals
@@ -81,11 +82,14 @@ def add_evidence(
         What a person should know, in sentences.
     """
     out = Path(out)
-    by = open_engine(engine, memory, master, out)
+    write = find_engine(engine, memory, master, out)
     with deliver(out, overwrite=True) as place:
         known, proposals, facts = _read(graph, candidates, holdout, scores, base, columns)
-        model, work, notes = _learn(known, proposals, facts, by, count_look_ups(progress, 2))
-        write_scored_evidence(model, work, place, by)
+        model, work, notes = _learn(known, proposals, facts, memory, count_look_ups(progress, 2))
+        if out.suffix:
+            names = work.graph.entity_names.array, work.graph.relation_names.array
+            refuse_tabs(place, dict(zip(("head", "relation"), names, strict=True)))
+        write(work, model, place)
     unknown = "how many of them are true is unknown before any answer"
     summary = f"{out}: {len(proposals):,} candidates; {unknown}; learned from {model.holdout:,} holdout facts."
     return (*known.notes, *notes, summary)
@@ -133,7 +137,7 @@ def _scores_of(triples: Triples, path: Path, scored: ScoredTriples, what: str) -
 
 
 def _learn(
-    known: Graph, given: ScoredTriples, holdout: ScoredTriples | None, engine: Engine, progress: Progress
+    known: Graph, given: ScoredTriples, holdout: ScoredTriples | None, memory: str, progress: Progress
 ) -> tuple[EvidenceModel, Work, list[str]]:
     """Learn the weights of evidence from holdout facts, or from the graph's own where there are none."""
     if holdout is not None and holdout.contains(given).all():
@@ -143,35 +147,15 @@ def _learn(
     training = create_training_set(known, given, holdout)
     limits = Limits.for_count(max(len(given), len(training.proposals)))
     try:
-        model, graph = learn(known, training, limits, progress, engine)
+        model, graph = learn(known, training, limits, progress, memory)
     except TableError as error:
         raise OptionError(f"--holdout: {error}") if holdout is not None else error from None
     notes = [NO_HOLDOUT] if holdout is None else [] if model.with_scores else [NOT_PROPOSED]
     return model, Work.of(graph, place_scores(given), limits, progress), notes
 
 
-def write_scored_evidence(model: EvidenceModel, work: Work, out: Path, engine: Engine) -> None:
-    """Write candidates: head, relation, tail, score (the log-odds), then one column per piece of evidence.
-
-    Parameters
-    ----------
-    model : EvidenceModel
-    work : Work
-        The candidates with the places of models' scores, and the graph.
-    out : Path
-        A .parquet, .tsv or .csv file, or a folder of Parquet parts, which has no ending. Rows are in the order of the
-        candidates; of more than a chunk, relation by relation; Spark gives them no order.
-    engine : Engine
-        See :func:`open_engine`.
-    """
-    if out.suffix:
-        names = work.graph.entity_names.array, work.graph.relation_names.array
-        refuse_tabs(out, dict(zip(("head", "relation"), names, strict=True)))
-    engine.write(work, model, out)
-
-
-def open_engine(name: str, memory: str, master: str | None, out: Path) -> Engine:
-    """Return the engine of a name, and refuse an output that it could not write."""
+def find_engine(name: str, memory: str, master: str | None, out: Path) -> Callable[[Work, EvidenceModel, Path], None]:
+    """Return what writes evidence by the engine of a name, and refuse an output that it could not write."""
     check_choice("engine", name, ("duckdb", "spark"))
     size = parse_memory(memory)
     if name == "duckdb":
@@ -179,9 +163,9 @@ def open_engine(name: str, memory: str, master: str | None, out: Path) -> Engine
             raise OptionError("--master is the address of a Spark cluster; give --engine spark too.")
         if out.suffix:
             copy_options(out)  # refuses an ending that no table has
-        return Duckdb(memory)
+        return partial(write_evidence, memory=memory)
     if out.suffix:
         raise OptionError(f"{out.name}: Spark writes a folder of parts; give a name without an ending.")
     with needing("The engine spark", "pyspark", "spark"):
-        from actc.evidence.spark_engine import Spark
-    return Spark(size, master)
+        from actc.evidence import spark_engine
+    return partial(spark_engine.write_evidence, memory=size, master=master)

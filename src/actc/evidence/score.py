@@ -21,7 +21,7 @@ from actc.errors import TableError
 from actc.evidence.model import EvidenceModel, Quantiles, fit_model, stack_pieces
 from actc.evidence.plan import is_of_scores
 from actc.evidence.steps import Limits
-from actc.evidence.table import Engine, count_look_ups, gather_evidence, place_scores, rank_in_slots
+from actc.evidence.table import MEMORY, count_look_ups, gather_evidence, place_scores, rank_in_slots
 from actc.graph.graph import Graph
 
 PLACES = 5  # a holdout fact counts as one the model would have proposed when it is among so many best of a slot
@@ -127,7 +127,7 @@ def learn(
     training: TrainingSet,
     limits: Limits | None = None,
     progress: Progress = ignore_progress,
-    engine: Engine | None = None,
+    memory: str = MEMORY,
 ) -> tuple[EvidenceModel, Graph]:
     """Learn the weights of evidence from a training set, whose holdout facts the graph may have or not.
 
@@ -138,7 +138,7 @@ def learn(
     graph = Graph.of(graph)  # a table of its own: with it go the keys that are made to find triples
     whole = graph if graph.contains(training.holdout).all() else Graph.of(graph.union(training.holdout))
     before = whole.take(~training.holdout.contains(whole))
-    table = gather_evidence(before, training.proposals, limits, engine, progress)
+    table = gather_evidence(before, training.proposals, limits, progress, memory)
     return fit_model(table, training.true, training.share), Graph.of(whole)
 
 

@@ -10,9 +10,6 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,47 +23,28 @@ from actc.data.triples import FloatArray
 from actc.evidence.model import HAS, EvidenceModel
 from actc.evidence.plan import candidate_steps, last_uses, whole_rows
 from actc.evidence.steps import graph_steps
-from actc.evidence.table import Columns, Work, put_names, put_tables, read_columns
+from actc.evidence.table import Work, put_names, put_tables
 
 GIVEN = ("fact", "candidate", "entity_name", "relation_name")
 
 
-@dataclass(frozen=True)
-class Spark:
-    """Spark on this machine, or on a cluster.
+def write_evidence(work: Work, model: EvidenceModel, out: Path, memory: int, master: str | None = None) -> None:
+    """Write candidates with their log-odds and evidence to a folder of parts, by Spark.
 
     Parameters
     ----------
+    work, model, out
     memory : int
         Bytes for the driver and for each executor.
     master : str, optional
-        The cluster's address.
+        The cluster's address; this machine if not given.
     """
-
-    memory: int
-    master: str | None = None
-
-    def look(self, work: Work) -> Iterator[Columns]:
-        """Give the columns of all candidates at once: for trainings, which are small."""
-        with self._looked(work) as (_, folder), open_database() as connection:
-            table = quote(f"{folder}/evidence/*.parquet")
-            columns = read_columns(connection.execute(f"SELECT * FROM read_parquet({table})"))
-        yield columns
-
-    def write(self, work: Work, model: EvidenceModel, out: Path) -> None:
-        """Write candidates with their log-odds and evidence to a folder of parts."""
-        with self._looked(work) as (session, _):
-            _add_log_odds(session.table("evidence"), model).createOrReplaceTempView("evidence")
-            session.sql(whole_rows(work.scores, "e.log_odds")).write.parquet(out.resolve().as_uri())
-
-    @contextmanager
-    def _looked(self, work: Work) -> Iterator[tuple[Any, Path]]:
-        """Give a session with the table ``evidence`` of all candidates, and the folder that holds it."""
-        started = open_session(self.master, self.memory)
-        with tempfile.TemporaryDirectory(prefix="actc-") as name, started as session, in_one_sentence():
-            _put_tables(session, work, Path(name))
-            _run_steps(session, work, Path(name))
-            yield session, Path(name)
+    started = open_session(master, memory)
+    with tempfile.TemporaryDirectory(prefix="actc-") as name, started as session, in_one_sentence():
+        _put_tables(session, work, Path(name))
+        _run_steps(session, work, Path(name))
+        _add_log_odds(session.table("evidence"), model).createOrReplaceTempView("evidence")
+        session.sql(whole_rows(work.scores, "e.log_odds")).write.parquet(out.resolve().as_uri())
 
 
 def _put_tables(session: Any, work: Work, folder: Path) -> None:

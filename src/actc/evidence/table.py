@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from actc.data.files import copy_options
 from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
+from actc.evidence.model import EvidenceModel
 from actc.evidence.plan import (
     GRAPH_COLUMNS,
     NAMED_COLUMNS,
@@ -32,6 +33,7 @@ from actc.graph.graph import Graph
 Columns = dict[str, Any]
 """Columns by their names, each an array of shape (n,)."""
 VOCABULARIES = ("entity_names", "relation_names")
+MEMORY = "4GB"  # for DuckDB; beyond that it writes to disk
 CHUNK = 1_000_000  # candidates looked up together; more would only take more memory
 BATCH = 100_000  # candidates whose evidence is handed over together
 PART = 100_000  # entities whose relatives are computed together
@@ -75,22 +77,12 @@ class Work:
         return cls(_recode(graph, *names), targets, scores, rows, limits, lambda: progress(1, steps))
 
 
-class Engine(Protocol):
-    """Who gathers: DuckDB, or Spark. ``model`` is an ``EvidenceModel``, which gives the log-odds."""
-
-    def look(self, work: Work) -> Iterator[Columns]:
-        """Give the columns of some candidates after the other; ``id`` are their places in the work."""
-
-    def write(self, work: Work, model: Any, out: Path) -> None:
-        """Write candidates with their log-odds and evidence to a file, or to a folder of parts that has no ending."""
-
-
 def gather_evidence(
     graph: Graph,
     candidates: Triples,
     limits: Limits | None = None,
-    engine: Engine | None = None,
     progress: Progress = ignore_progress,
+    memory: str = MEMORY,
 ) -> ScoredTriples:
     """Look up in a graph what supports and opposes each candidate: half a kilobyte for each, in memory.
 
@@ -107,7 +99,7 @@ def gather_evidence(
         raise TableError("There are no candidates to look up.")
     work = Work.of(graph, candidates.plain(), limits, progress)
     pieces = {name: np.empty(len(candidates)) for name in (*GRAPH_COLUMNS, *NAMED_COLUMNS)}
-    for part in (engine or Duckdb()).look(work):
+    for part in look_up(work, memory):
         rows = work.rows[part["id"]]
         for name, column in pieces.items():
             column[rows] = part[name]
@@ -165,56 +157,52 @@ def rank_in_slots(triples: Triples, ends: IntArray, scores: FloatArray) -> tuple
     return ranks, behind
 
 
-@dataclass(frozen=True)
-class Duckdb:
-    """DuckDB on this machine; beyond its memory it writes to disk."""
+def look_up(work: Work, memory: str = MEMORY) -> Iterator[Columns]:
+    """Give the columns of some candidates after the other; ``id`` are their places in the work."""
+    for connection, ids in _look_at_chunks(work, memory):
+        yield from _fetch(connection, ids)
 
-    memory: str = "4GB"
 
-    def look(self, work: Work) -> Iterator[Columns]:
-        """Give the columns of some candidates after the other; ``id`` are their places in the work."""
-        for connection, ids in self._look_at_chunks(work):
-            yield from _fetch(connection, ids)
+def write_evidence(work: Work, model: EvidenceModel, out: Path, memory: str = MEMORY) -> None:
+    """Write candidates with their log-odds and evidence to a file, or to a folder of parts that has no ending."""
+    rows = f"{whole_rows(work.scores, 'w.score')} JOIN scored w ON w.id = e.id ORDER BY e.id"
+    with ExitStack() as stack:
+        folder = out
+        if out.suffix:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="actc-", dir=out.parent)))
+        folder.mkdir(exist_ok=True)
+        for connection, ids in _look_at_chunks(work, memory):
+            if not ids.start:
+                put_names(connection, work.graph)
+            scored = [(part["id"], model.log_odds(part)) for part in _fetch(connection, ids)]
+            columns = (np.concatenate(column) for column in zip(*scored, strict=True))
+            _put(connection, "scored", "SELECT * FROM given", dict(zip(("id", "score"), columns, strict=True)))
+            _copy(connection, rows, folder / f"part-{ids.start // CHUNK:05d}.parquet")
+            connection.execute("DROP TABLE scored")
+            if out.suffix and ids.stop == len(work.candidates):
+                connection.execute("SET preserve_insertion_order=true")
+                _copy(connection, f"FROM read_parquet({quote(str(folder / '*.parquet'))})", out)
 
-    def write(self, work: Work, model: Any, out: Path) -> None:
-        """Write candidates with their log-odds and evidence to a file, or to a folder of parts that has no ending."""
-        rows = f"{whole_rows(work.scores, 'w.score')} JOIN scored w ON w.id = e.id ORDER BY e.id"
-        with ExitStack() as stack:
-            folder = out
-            if out.suffix:
-                folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="actc-", dir=out.parent)))
-            folder.mkdir(exist_ok=True)
-            for connection, ids in self._look_at_chunks(work):
-                if not ids.start:
-                    put_names(connection, work.graph)
-                scored = [(part["id"], model.log_odds(part)) for part in _fetch(connection, ids)]
-                columns = (np.concatenate(column) for column in zip(*scored, strict=True))
-                _put(connection, "scored", "SELECT * FROM given", dict(zip(("id", "score"), columns, strict=True)))
-                _copy(connection, rows, folder / f"part-{ids.start // CHUNK:05d}.parquet")
-                connection.execute("DROP TABLE scored")
-                if out.suffix and ids.stop == len(work.candidates):
-                    connection.execute("SET preserve_insertion_order=true")
-                    _copy(connection, f"FROM read_parquet({quote(str(folder / '*.parquet'))})", out)
 
-    def _look_at_chunks(self, work: Work) -> Iterator[tuple[Any, range]]:
-        """Give a database with the table ``evidence`` of one chunk after another, and the chunk's ids."""
-        steps = graph_steps(work.limits)
-        with open_tables(work, self.memory) as connection:
+def _look_at_chunks(work: Work, memory: str) -> Iterator[tuple[Any, range]]:
+    """Give a database with the table ``evidence`` of one chunk after another, and the chunk's ids."""
+    steps = graph_steps(work.limits)
+    with open_tables(work, memory) as connection:
 
-            def compress() -> None:
-                # Tables in memory are compressed by this alone; else ten million facts would be written to disk.
-                if len(work.graph) > FEW:
-                    connection.execute("CHECKPOINT")
-                work.report()
+        def compress() -> None:
+            # Tables in memory are compressed by this alone; else ten million facts would be written to disk.
+            if len(work.graph) > FEW:
+                connection.execute("CHECKPOINT")
+            work.report()
 
-            _run_steps(connection, steps, {step.name for step in steps} - PASSING, compress)
-            for start in range(0, len(work.candidates), CHUNK):
-                ids = range(start, min(start + CHUNK, len(work.candidates)))
-                where = f"id >= {ids.start} AND id < {ids.stop}"
-                connection.execute(f"CREATE OR REPLACE VIEW candidate_part AS SELECT * FROM candidate WHERE {where}")
-                _run_steps(connection, candidate_steps(work.limits, work.scores), {"evidence"}, work.report)
-                yield connection, ids
-                connection.execute("DROP TABLE evidence")
+        _run_steps(connection, steps, {step.name for step in steps} - PASSING, compress)
+        for start in range(0, len(work.candidates), CHUNK):
+            ids = range(start, min(start + CHUNK, len(work.candidates)))
+            where = f"id >= {ids.start} AND id < {ids.stop}"
+            connection.execute(f"CREATE OR REPLACE VIEW candidate_part AS SELECT * FROM candidate WHERE {where}")
+            _run_steps(connection, candidate_steps(work.limits, work.scores), {"evidence"}, work.report)
+            yield connection, ids
+            connection.execute("DROP TABLE evidence")
 
 
 @contextmanager
