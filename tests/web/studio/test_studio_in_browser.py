@@ -615,7 +615,7 @@ def test_what_is_decided_is_looked_at_published_and_withdrawn(judged_studio):
         page.fill("#into", "http://example.org/decided")
         page.fill("#base", "http://example.org/")
         assert page.is_disabled("#write")
-        page.click("[form=publish]")
+        page.click("button[form=publish]")
         page.wait_for_selector("#write:enabled", timeout=WORKS)  # once what would be written was shown
         assert count_triples(store) == 0
         page.click("#write")
