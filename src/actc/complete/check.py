@@ -162,8 +162,7 @@ def write_check(
     lines = describe_wrong(report)
     lines += [f"The graph has {report['facts_after']:,} facts now."] if report["removed"] else []
     write_json(files[-3], report)
-    notes = "\n".join(f"- {note}" for note in report["notes"])
-    write_text(files[-2], "\n\n".join(["# A graph checked", *lines, to_table(report), notes]) + "\n")
+    write_text(files[-2], render("report.md", title="A graph checked", lines=lines, report=report, wrong=report))
     undo = config.command(None, "--undo", "right-after-all.tsv")
     words = name_things(session, (undo if report["removed"] else config.command(config.budget or 100),))
     wrong = checked.on_page(report, words.name)
@@ -202,12 +201,3 @@ def describe_wrong(report: dict[str, Any]) -> list[str]:
         failed = describe_guarantee(report["guarantee"], WRONG_FACTS)
         lines.append(f"{failed} {describe_needed(report['answers_needed'])}")
     return lines
-
-
-def to_table(report: dict[str, Any]) -> str:
-    """Return the most doubtful facts as a table of Markdown."""
-    rows = (
-        f"| {' '.join(one['triple'])} | {'yes' if one['removed'] else 'no'} | {one['reasons']} |"
-        for one in report["most_doubtful"]
-    )
-    return "\n".join(["| most doubtful | taken out | reasons |", "| --- | --- | --- |", *rows])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from actc import __version__
 from actc.complete.candidates import CANDIDATES, KNOWN, Candidates
-from actc.complete.check import CheckedFacts, describe_wrong, to_table
+from actc.complete.check import CheckedFacts, describe_wrong
 from actc.complete.config import Finished, RunConfig
 from actc.complete.earlier import ACCEPTED, UNDECIDED, describe_changes, find_undecided
 from actc.complete.oracle import NO_ANSWERS
@@ -24,6 +24,7 @@ from actc.data.answers import Answers
 from actc.data.calibration import Sources
 from actc.data.files import in_one_line, write_triples
 from actc.data.frames import TRIPLE
+from actc.data.pages import render
 from actc.data.text_files import write_json, write_text
 from actc.data.triples import IntArray, Triples
 from actc.decide.calibrate import describe_calibration, write_sources
@@ -38,7 +39,6 @@ from actc.session import Session
 from actc.session.export import name_things
 
 MOST_EXAMPLES = 10
-MOST_WEIGHTS = 12
 MOST_SHOWN = 10
 REJECTED, PAGE = "rejected.tsv", "report.html"
 OF_RULES = ("rule_confidence", "rules")
@@ -257,9 +257,9 @@ def _count_relations(triples: Triples) -> Counter[str]:
     return Counter(dict(zip(triples.relation_names, counts, strict=True)))
 
 
-def headline(report: dict[str, Any], strong: str = "") -> tuple[str, ...]:
+def headline(report: dict[str, Any]) -> list[str]:
     """Return in a few sentences what became of the candidates, and the precision of the accepted facts."""
-    interval, accepted = report["accepted_precision"], f"{strong}{report['accepted']:,} accepted{strong}"
+    interval = report["accepted_precision"]
     if not report["accepted"]:
         sure = "No candidate is accepted."
     elif interval is None:
@@ -270,57 +270,16 @@ def headline(report: dict[str, Any], strong: str = "") -> tuple[str, ...]:
         sure += f" {describe_guarantee(report['guarantee'])}"
     lines = [
         f"{report['candidates']:,} candidates; {report['judged']:,} judged, {report['judged_true']:,} of them true; "
-        f"{accepted}. The graph had {report['triples_before']:,} facts and has {report['triples_after']:,} now.",
+        f"{report['accepted']:,} accepted. The graph had {report['triples_before']:,} facts and has "
+        f"{report['triples_after']:,} now.",
         sure,
     ]
     if "check" in report:
-        both = f"{strong}{report['accepted']:,} facts added, {report['check']['removed']:,} taken out{strong}."
+        both = f"{report['accepted']:,} facts added, {report['check']['removed']:,} taken out."
         lines = [both, *lines, *describe_wrong(report["check"])]
-    if report.get("answers_needed") is not None and not (report["guarantee"] and report["guarantee"]["passed"]):
+    if report["answers_needed"] is not None and not (report["guarantee"] and report["guarantee"]["passed"]):
         lines.append(describe_needed(report["answers_needed"]))
-    return (*lines, *([describe_changes(report["since"])] if report.get("since") else []))
-
-
-def to_markdown(report: dict[str, Any]) -> str:
-    """Return the report for people."""
-    lines = [
-        "# A graph completed",
-        "",
-        *([f"Next: `{report['next']}`", ""] if report.get("next") else []),
-        *(line for one in headline(report, strong="**") for line in (one, "")),
-        "| relation | known | candidates | judged | accepted |",
-        "| --- | ---: | ---: | ---: | ---: |",
-    ]
-    for name, row in report["relations"].items():
-        lines.append(f"| {name} | {row['known']} | {row['candidates']} | {row['judged']} | {row['accepted']} |")
-    lines += _describe_evidence(report["evidence"])
-    if "check" in report:
-        lines += ["", "## Wrong facts", "", to_table(report["check"])]
-    notes = report.get("notes") or []
-    return "\n".join([*lines, *([""] if notes else []), *(f"- {note}" for note in notes)])
-
-
-def _describe_evidence(evidence: dict[str, Any] | None) -> list[str]:
-    """Return the weights of the evidence, and why some facts were accepted or judged, as Markdown."""
-    if evidence is None:
-        return []
-    share = evidence["expected_share"]
-    expected = "unknown before any answer" if share is None else f"{share:.1%}, estimated from them"
-    lines = [
-        "",
-        "## What the graph says",
-        "",
-        f"The weight of each piece of evidence was learnt from {evidence['holdout_facts']} holdout facts. Share of "
-        f"true candidates: {expected}. The largest weights, in log-odds for one standard deviation:",
-        "",
-        "| piece | weight |",
-        "| --- | ---: |",
-    ]
-    lines += [f"| {name} | {weight:+.2f} |" for name, weight in list(evidence["weights"].items())[:MOST_WEIGHTS]]
-    lines += ["", "| fact | became | reasons |", "| --- | --- | --- |"]
-    for example in evidence["examples"]:
-        lines.append(f"| {' '.join(example['triple'])} | {example['became']} | {example['reasons']} |")
-    return lines
+    return lines + ([describe_changes(report["since"])] if report["since"] else [])
 
 
 def write_report(
@@ -348,5 +307,7 @@ def write_report(
     if config.candidates is not None and report["evidence"] is not None:
         report["evidence"]["expected_share"] = None  # the holdout says little of candidates that somebody chose
     write_json(files[0], report)
-    write_text(files[1], to_markdown(report) + "\n")
-    return Finished.written([*headline(report), *facts["notes"]], [*written, *files, *page], f"Next: {command}")
+    lines = headline(report)
+    title = "A graph completed"
+    write_text(files[1], render("report.md", title=title, lines=lines, report=report, wrong=report.get("check")))
+    return Finished.written([*lines, *facts["notes"]], [*written, *files, *page], f"Next: {command}")

@@ -1,4 +1,4 @@
-"""Pages and parts of pages, filled from ``templates/``; what is put into one is escaped."""
+"""Pages and parts of pages, filled from ``templates/``; what is put into one is escaped, but in Markdown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _environment() -> Any:
 
     made = Environment(
         loader=PackageLoader("actc.data"),
-        autoescape=True,
+        autoescape=lambda name: not str(name).endswith(".md"),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
