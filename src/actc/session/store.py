@@ -167,19 +167,7 @@ SCHEMA = f"""
         BEGIN UPDATE total SET labels = labels + (new.labelled > 0) - (old.labelled > 0); END;
     PRAGMA user_version = {VERSION};
 """
-CHECKED = (
-    "setting",
-    "annotator",
-    "task",
-    "total",
-    "plan",
-    "lease",
-    "judgement",
-    "answer",
-    "refit",
-    "relations",
-    "judge",
-)
+CHECKED = "setting annotator task total plan lease judgement answer refit relations judge".split()
 """The tables whose pages are checked on opening; the others may be as large as a graph."""
 # Each finds rows in the small tables that no session ever wrote.
 FORGED = {
