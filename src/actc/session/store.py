@@ -167,7 +167,7 @@ SCHEMA = f"""
         BEGIN UPDATE total SET labels = labels + (new.labelled > 0) - (old.labelled > 0); END;
     PRAGMA user_version = {VERSION};
 """
-CHECKED = "setting annotator task total plan lease judgement answer refit relations judge".split()
+CHECKED = "setting annotator task total plan lease judgement answer refit relations judge"
 """The tables whose pages are checked on opening; the others may be as large as a graph."""
 # Each finds rows in the small tables that no session ever wrote.
 FORGED = {
@@ -306,7 +306,7 @@ class Store:
     def check(self) -> None:
         """Refuse a database of which SQLite finds that it is damaged."""
         try:
-            results = [self.value(f"PRAGMA quick_check({table})") for table in CHECKED]
+            results = [self.value(f"PRAGMA quick_check({table})") for table in CHECKED.split()]
             wrong = next((problem for problem in results if problem != "ok"), None)
             if self.rows("PRAGMA foreign_key_check"):
                 wrong = "rows refer to rows that are not there"
