@@ -51,10 +51,8 @@ class Planner:
     def __init__(self, session: Session, pool: ScoredTriples | None = None) -> None:
         self.session = session
         self.pool = session.read_pool() if pool is None else pool
-        self.is_audit = session.settings.is_audit
-        parts = () if self.is_audit else parts_of(session.settings)
-        self.parts = [(part, empty_case(session, part, self.pool)) for part in parts]
-        self.strata = stratify(self.pool) if self.is_audit else None
+        self.parts = [(part, empty_case(session, part, self.pool)) for part in parts_of(session.settings)]
+        self.strata = stratify(self.pool) if session.settings.is_audit else None
         self.seen = -1, -1  # the last judgement and the last change of settings
         self.accepted: BoolArray | None = None  # the decisions of the first part
         self.seconds = 0.0  # of the last refit
@@ -70,7 +68,7 @@ class Planner:
         given_out = store.integers("SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease")
         if not is_new and len(self.pool) <= planned + len(given_out):
             return False
-        plan = self._plan_audit if self.is_audit else self._plan_questions
+        plan = self._plan_questions if self.strata is None else self._plan_audit
         picks, p, refit = plan(self._plan_size(last), given_out)
         self._write(last, self._tasks(picks, p), refit, anew=self.seen[1] not in (-1, change))
         self.seen, self.seconds = (last, change), time.monotonic() - started
@@ -171,7 +169,7 @@ class Planner:
             if newest > last:
                 return
             # What is answered after a round has begun did not make its list.
-            for rows, _ in parts_of(self.session.settings):
+            for (rows, _), _ in self.parts:
                 latest = max((task.round for task in tasks if task.triple in rows), default=0)
                 connection.execute(BEGIN_ROUND, (latest, latest, rows.start, rows.stop))
             connection.execute("DELETE FROM plan")
