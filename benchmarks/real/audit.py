@@ -22,8 +22,8 @@ import numpy as np
 import pandas as pd
 
 from actc.data.answers import Annotations
-from actc.data.triples import BoolArray, IntArray, ScoredTriples
-from actc.decide.audit import MIN_ANSWERS, StoppingRule, assess, draw_next, stratify
+from actc.data.triples import BoolArray, ScoredTriples
+from actc.decide.audit import MIN_ANSWERS, StoppingRule, assess, draw_next
 
 HERE = Path(__file__).parent
 GOAL, MOST = StoppingRule(0.05, level=0.95), 600
@@ -58,17 +58,15 @@ def make_facts(share: float, spread: float) -> tuple[str, ScoredTriples, BoolArr
     return f"made, {share:g}, spread {spread:g}", facts, labels
 
 
-def audit_once(
-    facts: ScoredTriples, labels: BoolArray, strata: IntArray, random: np.random.Generator
-) -> tuple[int, bool, float]:
+def audit_once(facts: ScoredTriples, labels: BoolArray, random: np.random.Generator) -> tuple[int, bool, float]:
     """Return how many answers it took, whether the interval holds, and the estimate."""
     answers, look = Annotations(), MIN_ANSWERS
     while len(answers) < MOST:
-        for row in draw_next(facts, answers, MIN_ANSWERS if not len(answers) else AHEAD, random, GOAL, strata=strata):
+        for row in draw_next(facts, answers, MIN_ANSWERS if not len(answers) else AHEAD, random, GOAL):
             answers = Annotations(np.append(answers.rows, row), np.append(answers.labels, labels[row]))
             if len(answers) < look:
                 continue
-            found = assess(facts, answers, GOAL, strata)
+            found = assess(facts, answers, GOAL)
             look = len(answers) + max(1, (found.more or 0) // 4)
             if found.more == 0:
                 return len(answers), found.share.low <= labels.mean() <= found.share.high, found.share.middle
@@ -86,8 +84,7 @@ def main() -> None:
         table.writerow(COLUMNS)
         made = [make_facts(*shape) for shape in ((0.85, 0.0), (0.85, 0.15), (0.97, 0.0))]
         for name, facts, labels in [*read_facts(), *made]:
-            strata = stratify(facts)
-            runs = [audit_once(facts, labels, strata, np.random.default_rng([7, run])) for run in range(options.runs)]
+            runs = [audit_once(facts, labels, np.random.default_rng([7, run])) for run in range(options.runs)]
             answers, held, middle = (np.mean(column) for column in zip(*runs, strict=True))
             row = f"{labels.mean():.4f}", options.runs, f"{answers:.1f}", f"{held:.3f}", f"{middle - labels.mean():.4f}"
             table.writerow((name, *row))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -62,6 +63,7 @@ class Audit:
     drawn: int = 0  # how many facts were drawn to be judged next
 
 
+@lru_cache(maxsize=4)  # tables are frozen and compared by identity
 def stratify(accepted: ScoredTriples) -> IntArray:
     """Return the stratum of each fact: its relation, small ones together, and below or above its median score."""
     counts, large = accepted.relation_counts, LARGE * len(accepted)
@@ -85,7 +87,6 @@ def draw_next(
     random: np.random.Generator,
     rule: StoppingRule | None = None,
     waiting: IntArray | None = None,
-    strata: IntArray | None = None,
 ) -> IntArray:
     """Return the rows of the accepted facts to judge next, in the order to judge them; each is drawn once.
 
@@ -101,8 +102,6 @@ def draw_next(
         A target is certified by a simple random sample.
     waiting : int array, optional
         Rows that were drawn, and wait for an answer.
-    strata : int array, optional
-        Those of :func:`stratify`, where the caller has them already.
     """
     if count < 1:
         raise OptionError(f"{count} answers audit nothing; ask for at least 1.")
@@ -110,18 +109,14 @@ def draw_next(
     rows = random.permutation(np.flatnonzero(~taken))
     if rule is not None and rule.target is not None:
         return rows[:count]
-    codes = stratify(accepted) if strata is None else strata
+    codes = stratify(accepted)
     sizes, _, rates = _stratum_rates(codes, answers)
     spread = sizes * (rates * (1 - rates)) ** POWER
-    free, drawn = np.bincount(codes[rows], minlength=len(sizes)), np.bincount(codes[taken], minlength=len(sizes))
-    queues = np.split(rows[np.argsort(codes[rows], kind="stable")], np.cumsum(free)[:-1])
-    wanted, chosen = np.zeros(len(sizes), dtype=np.int64), np.zeros(min(count, len(rows)), dtype=np.int64)
-    for place in range(len(chosen)):  # each where it makes the variance fall most
-        now = drawn + wanted
-        best = int(np.argmax(np.where(wanted < free, spread / np.sqrt((now + 0.5) * (now + 1.5)), -1.0)))
-        chosen[place] = queues[best][wanted[best]]
-        wanted[best] += 1
-    return chosen
+    rows = rows[np.argsort(codes[rows], kind="stable")]
+    mine, (free, drawn) = codes[rows], (np.bincount(codes[some], minlength=len(sizes)) for some in (rows, taken))
+    before = drawn[mine] + np.arange(len(rows)) - (np.cumsum(free) - free)[mine]  # draws from the stratum before each
+    # Each where it makes the variance fall most.
+    return rows[np.argsort(-spread[mine] / np.sqrt((before + 0.5) * (before + 1.5)), kind="stable")[:count]]
 
 
 def _stratum_rates(codes: IntArray, answers: Annotations) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -137,9 +132,7 @@ def _stratum_rates(codes: IntArray, answers: Annotations) -> tuple[FloatArray, F
     return sizes, judged, rates
 
 
-def assess(
-    accepted: ScoredTriples, answers: Annotations, rule: StoppingRule | None = None, strata: IntArray | None = None
-) -> Audit:
+def assess(accepted: ScoredTriples, answers: Annotations, rule: StoppingRule | None = None) -> Audit:
     """Estimate the share of true facts among the accepted ones.
 
     Parameters
@@ -150,8 +143,6 @@ def assess(
         Answers on rows that :func:`draw_next` drew for this rule.
     rule : StoppingRule, optional
         Within 5 points at 90%, if not given.
-    strata : int array, optional
-        Those of :func:`stratify`, where the caller has them already.
     """
     rule, total = rule or StoppingRule(), len(accepted)
     judged, trues = len(answers), int(answers.labels.sum())
@@ -167,7 +158,7 @@ def assess(
     middle, worth, low, high = 0.5, 0.0, 0.0, 1.0
     if judged:
         # A stratum without answers has the share of all, as uncertain as after half of an answer.
-        sizes, counts, rates = _stratum_rates(stratify(accepted) if strata is None else strata, answers)
+        sizes, counts, rates = _stratum_rates(stratify(accepted), answers)
         weight = sizes / sizes.sum()
         middle = float(weight @ rates)
         worth = middle * (1 - middle) / float(weight**2 @ (rates * (1 - rates) / np.maximum(counts, 0.5)))

@@ -17,7 +17,7 @@ import numpy as np
 from actc.data.answers import Annotations, Picks
 from actc.data.text_files import in_json
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
-from actc.decide.audit import assess, describe_audit, draw_next, stratify
+from actc.decide.audit import assess, describe_audit, draw_next
 from actc.decide.case import Case
 from actc.decide.estimate import WRONG_FACTS
 from actc.decide.guarantee import RoundPlan
@@ -52,7 +52,6 @@ class Planner:
         self.session = session
         self.pool = session.read_pool() if pool is None else pool
         self.parts = [(part, empty_case(session, part, self.pool)) for part in parts_of(session.settings)]
-        self.strata = stratify(self.pool) if session.settings.is_audit else None
         self.seen = -1, -1  # the last judgement and the last change of settings
         self.accepted: BoolArray | None = None  # the decisions of the first part
         self.seconds = 0.0  # of the last refit
@@ -68,7 +67,7 @@ class Planner:
         given_out = store.integers("SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease")
         if not is_new and len(self.pool) <= planned + len(given_out):
             return False
-        plan = self._plan_questions if self.strata is None else self._plan_audit
+        plan = self._plan_audit if self.session.settings.is_audit else self._plan_questions
         picks, p, refit = plan(self._plan_size(last), given_out)
         self._write(last, self._tasks(picks, p), refit, anew=self.seen[1] not in (-1, change))
         self.seen, self.seconds = (last, change), time.monotonic() - started
@@ -110,9 +109,9 @@ class Planner:
         pool, settings, answers = self.pool, self.session.settings, judged_draws(self.session)
         goal, rule = words_of(settings), settings.stopping_rule
         random = np.random.default_rng([settings.seed, len(answers)])
-        rows = draw_next(pool, answers, count, random, rule, given_out, self.strata)
+        rows = draw_next(pool, answers, count, random, rule, given_out)
         why = f"Drawn at random from what is {goal.accepted}."
-        audit = assess(pool, answers, rule, self.strata)
+        audit = assess(pool, answers, rule)
         judged, trues = (
             np.bincount(pool.relations[rows], minlength=len(pool.relation_names))
             for rows in (answers.rows, answers.rows[answers.labels])
