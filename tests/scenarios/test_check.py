@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.scenarios.ways import actc, facts_of, make_families, precision, read_list, recall, write_graph
+from tests.scenarios.ways import actc, facts_of, make_families, precision, read_rows, recall, write_graph
 
 
 def test_planted_errors_are_found_and_taken_out(tmp_path):
@@ -17,7 +17,7 @@ def test_planted_errors_are_found_and_taken_out(tmp_path):
     truth, out = write_graph(tmp_path / "truth.tsv", facts), tmp_path / "checked"
     actc("check", graph, "--oracle", truth, "--budget", 40, "--precision", 0.9, "--out", out)
 
-    doubtful = read_list(out / "doubtful.tsv")
+    doubtful = read_rows(out / "doubtful.tsv")
     assert list(doubtful[0])[:5] == ["head", "relation", "tail", "probability", "reasons"]
     doubts = [float(row["probability"]) for row in doubtful]
     assert doubts == sorted(doubts, reverse=True)
@@ -25,7 +25,7 @@ def test_planted_errors_are_found_and_taken_out(tmp_path):
     assert recall(first, wrong) >= 0.9
 
     removed = facts_of(out / "removed.tsv")
-    assert {"probability", "reasons", "by"} <= set(read_list(out / "removed.tsv")[0])
+    assert {"probability", "reasons", "by"} <= set(read_rows(out / "removed.tsv")[0])
     assert precision(removed, wrong) >= 0.9
     assert recall(removed, wrong) >= 0.4
     assert facts_of(out / "graph.tsv") == {*facts, *wrong} - removed

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.scenarios.ways import actc, facts_of, hide_facts, make_families, precision, read_list, recall, write_graph
+from tests.scenarios.ways import actc, facts_of, hide_facts, make_families, precision, read_rows, recall, write_graph
 
 FACTS = make_families(seed=1, couples=30)
 GIVEN, HIDDEN = hide_facts(FACTS, share=0.2, seed=1)
@@ -22,8 +22,8 @@ def graph(tmp_path):
 def read_accepted(folder):
     """Return the accepted facts, when the files of a completed graph are whole and agree."""
     assert {path.name for path in folder.iterdir()} >= FILES
-    assert list(read_list(folder / "accepted.tsv")[0])[: len(COLUMNS)] == COLUMNS
-    assert read_list(folder / "accepted.tsv")[0]["reasons"]
+    assert list(read_rows(folder / "accepted.tsv")[0])[: len(COLUMNS)] == COLUMNS
+    assert read_rows(folder / "accepted.tsv")[0]["reasons"]
     accepted = facts_of(folder / "accepted.tsv")
     assert facts_of(folder / "graph.tsv") == set(GIVEN) | accepted
     assert not accepted & set(GIVEN)
@@ -51,6 +51,6 @@ def test_a_graph_is_completed_with_an_oracle_and_a_guarantee(graph, tmp_path):
     assert recall(accepted, HIDDEN) >= 0.75
     report = json.loads((tmp_path / "better" / "report.json").read_text())
     assert report["judged"] <= 60
-    by = [row["by"] for row in read_list(tmp_path / "better" / "accepted.tsv")]
+    by = [row["by"] for row in read_rows(tmp_path / "better" / "accepted.tsv")]
     assert by.count("oracle") == report["judged_true"] > 0
     assert by.count("method") >= 300

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.scenarios.ways import actc, facts_of, precision, read_list, recall, write_graph, write_rows
+from tests.scenarios.ways import actc, facts_of, precision, read_rows, recall, write_graph, write_rows
 
 DECLARED = """
 @prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix : <http://example.org/> .
@@ -52,10 +52,10 @@ def test_declared_and_learnt_constraints_decide_between_rivals(tmp_path):
     base = ("--base", "http://example.org/")
     actc("constraints", graph, "--from", tmp_path / "owl.ttl", "--no-learn", *base, "--out", declared)
     actc("constraints", graph, "--out", learnt)
-    (row,) = read_list(declared)
+    (row,) = read_rows(declared)
     assert (row["relation"], row["use"]) == ("born_in", "hard")
-    found = read_list(learnt)
-    ours = [row for row in found if row["relation"] == "born_in" and row["kind"] == read_list(declared)[0]["kind"]]
+    found = read_rows(learnt)
+    ours = [row for row in found if row["relation"] == "born_in" and row["kind"] == read_rows(declared)[0]["kind"]]
     assert len(ours) == 1
     assert (ours[0]["use"], float(ours[0]["share"])) == ("soft", 1.0)
     # A user makes it hard, by editing the table.

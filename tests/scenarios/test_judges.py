@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-from tests.scenarios.ways import actc, facts_of, precision, read_list, recall, write_rows
+from tests.scenarios.ways import actc, facts_of, precision, read_rows, recall, write_rows
 
 PROGRAM = """
 import json, sys
@@ -43,12 +43,12 @@ def test_a_program_judges_beside_people(tmp_path):
             program = f"{sys.executable} {tmp_path / 'judge.py'} {tmp_path / 'known.json'}"
             actc("judge", session, "--program", program, "--which", "all")
         actc("export", session, "--accepted", accepted, "--labels", exported)
-        assert {(row["head"], row["label"]) for row in read_list(exported)} == {
+        assert {(row["head"], row["label"]) for row in read_rows(exported)} == {
             (one[0], str(one[3])) for one in answers
         }
         found = facts_of(accepted)
         reached[name] = 2 / (1 / precision(found, true) + 1 / recall(found, true))
-    assert {row["by"] for row in read_list(tmp_path / "alone.tsv")} == {"method", "person"}
-    assert "judges" in {row["by"] for row in read_list(tmp_path / "helped.tsv")}
+    assert {row["by"] for row in read_rows(tmp_path / "alone.tsv")} == {"method", "person"}
+    assert "judges" in {row["by"] for row in read_rows(tmp_path / "helped.tsv")}
     assert reached["alone"] <= 0.8
     assert reached["helped"] >= 0.9

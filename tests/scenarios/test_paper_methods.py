@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.scenarios.ways import actc, draw_labelled, facts_of, precision, read_codex, read_list, recall, write_rows
+from tests.scenarios.ways import actc, draw_labelled, facts_of, precision, read_codex, read_rows, recall, write_rows
 
 RELATIONS = ("P27", "P106", "P463", "P136", "P1412")  # the last one has no answer, and so the default threshold
 # Thresholds of these relations, and how many triples of the pool and of the test file are accepted.
@@ -41,7 +41,7 @@ def test_the_papers_methods_from_scores_and_answers_to_accepted_triples(tmp_path
         found, every, accepted = (tmp_path / f"{method}{end}" for end in (".json", "-all.tsv", ".csv"))
         actc("calibrate", tmp_path / "pool.tsv", "--labels", labels, "--method", method, "--out", found)
         actc("decide", found, tmp_path / "pool.tsv", "--all", "--out", every)
-        rows = read_list(every)
+        rows = read_rows(every)
         assert len(rows) == len(pool)
         by_relation = {row["relation"]: float(row["threshold"]) for row in rows}
         assert [by_relation[name] for name in RELATIONS] == pytest.approx(thresholds, abs=1e-9), method
@@ -55,7 +55,7 @@ def test_the_papers_methods_from_scores_and_answers_to_accepted_triples(tmp_path
         assert of_people == set(answers)
 
         actc("decide", found, tmp_path / "test.tsv", "--out", accepted)
-        assert list(read_list(accepted)[0])[:5] == ["head", "relation", "tail", "score", "threshold"]
+        assert list(read_rows(accepted)[0])[:5] == ["head", "relation", "tail", "score", "threshold"]
         assert len(facts_of(accepted)) == in_test, method
         if method == "actc-lr-rndm":
             assert precision(facts_of(accepted), true) == pytest.approx(0.7928205128, abs=1e-9)

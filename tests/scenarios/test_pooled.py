@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.scenarios.ways import actc, draw_labelled, facts_of, precision, read_codex, read_list, recall, write_rows
+from tests.scenarios.ways import actc, draw_labelled, facts_of, precision, read_codex, read_rows, recall, write_rows
 
 
 def f1(accepted, true):
@@ -22,7 +22,7 @@ def test_pooled_decides_without_answers_and_better_with_fifty(tmp_path):
         found, accepted = tmp_path / f"{len(words)}.json", tmp_path / f"{len(words)}.tsv"
         actc("calibrate", tmp_path / "pool.tsv", *words, "--method", "pooled", "--out", found)
         actc("decide", found, tmp_path / "test.tsv", "--out", accepted)
-        rows = read_list(accepted)
+        rows = read_rows(accepted)
         assert list(rows[0]) == ["head", "relation", "tail", "score", "threshold", "probability", "by"]
         assert all(0.5 <= float(row["probability"]) <= 1 for row in rows if row["by"] == "method")
         reached.append(f1(facts_of(accepted), true))

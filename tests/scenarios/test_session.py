@@ -12,7 +12,7 @@ import httpx
 import numpy as np
 
 from tests.conftest import pages_of
-from tests.scenarios.ways import actc, facts_of, precision, read_list, write_rows
+from tests.scenarios.ways import actc, facts_of, precision, read_rows, write_rows
 
 
 def make_candidates(count):
@@ -81,7 +81,7 @@ def test_two_people_judge_through_the_page_and_files_come_out(tmp_path):
     labels, history, thresholds, accepted = (tmp_path / name for name in names)
     words = ["--labels", labels, "--history", history, "--thresholds", thresholds, "--accepted", accepted]
     actc("export", session, *words)
-    judged = read_list(labels)
+    judged = read_rows(labels)
     assert list(judged[0])[:5] == ["head", "relation", "tail", "score", "label"]
     assert len(judged) == 60
     assert {(row["head"], row["relation"], row["tail"]) for row in judged if row["label"] == "1"} == true & facts_of(
@@ -91,7 +91,7 @@ def test_two_people_judge_through_the_page_and_files_come_out(tmp_path):
     assert len(said) >= 60 * 1.2  # some cards were for both
     assert precision(facts_of(accepted), true) >= 0.9
     assert len(facts_of(accepted) & true) >= 0.9 * len(true)
-    assert list(read_list(accepted)[0])[:4] == ["head", "relation", "tail", "score"]
+    assert list(read_rows(accepted)[0])[:4] == ["head", "relation", "tail", "score"]
 
     # The thresholds decide the same candidates the same way.
     actc("decide", thresholds, scores, "--out", tmp_path / "again.tsv")

@@ -35,7 +35,7 @@ def actc(*words: object) -> str:
     return printed.getvalue()
 
 
-def read_list(path: Path) -> list[dict[str, str]]:
+def read_rows(path: Path) -> list[dict[str, str]]:
     """Read a table with a header."""
     with path.open(newline="", encoding="utf-8") as lines:
         return list(csv.DictReader(lines, delimiter="," if path.suffix == ".csv" else "\t"))
@@ -50,7 +50,7 @@ def write_rows(path: Path, header: str, rows: list[tuple]) -> Path:
 
 def facts_of(path: Path) -> set[Fact]:
     """Return the triples of a table."""
-    return {(row["head"], row["relation"], row["tail"]) for row in read_list(path)}
+    return {(row["head"], row["relation"], row["tail"]) for row in read_rows(path)}
 
 
 def precision(accepted: set[Fact], true: set[Fact]) -> float:

@@ -65,7 +65,7 @@ class Cell:
 
     @cached_property
     def labelled_test(self) -> LabelledScores:
-        """The test triples, ready to score thresholds."""
+        """The test triples, arranged to score thresholds."""
         return LabelledScores.of(self.test, self.test_labels, self.valid.relation_names)
 
     @property
@@ -141,7 +141,7 @@ def read_cell(folder: str | Path, *, with_known: bool = True) -> Cell:
 
 
 def load_cell(dataset: str, model: str, *, with_known: bool = True) -> Cell:
-    """Load one model on CoDEx, ready for an experiment: scores as published, labels, known triples."""
+    """Load one model on CoDEx: scores as published, labels, known triples."""
     return read_cell(find_folder(dataset, model), with_known=with_known)
 
 
@@ -159,8 +159,8 @@ def list_cells(datasets: Sequence[str] = DATASETS) -> list[CellFolder]:
         folders = [] if local is None else [local / "scores" / dataset]
         if local is None or (local / dataset / "valid.txt").is_file():  # arrays need CoDEx's triples beside them
             folders.append(scores_folder() / dataset)
-        found = {path.parent.name for folder in folders for path in folder.glob("*/valid.*")} - {AUTHORS_MODEL}
-        models = [*(model for model in MODELS if model in found), *sorted(found - set(MODELS))]
+        names = {path.parent.name for folder in folders for path in folder.glob("*/valid.*")} - {AUTHORS_MODEL}
+        models = [*(model for model in MODELS if model in names), *sorted(names - set(MODELS))]
         cells += [CellFolder(find_folder(dataset, model)) for model in models]
     authors = CellFolder(find_folder(DATASETS[0], AUTHORS_MODEL))
     has_authors = authors.path.is_dir() and (local is None or authors.path.is_relative_to(local))

@@ -1,4 +1,4 @@
-"""The rows of an experiment, ready to be averaged: the tidy rows folded into one array per method and cell.
+"""The rows of an experiment, folded to be averaged: the tidy rows into one array per method and cell.
 
 Two standard errors can stand behind an average over budgets, and they answer different questions:
 
@@ -6,7 +6,7 @@ Two standard errors can stand behind an average over budgets, and they answer di
   grows one set of annotations through all budgets, so its budgets are averaged first and the repeats
   compared after;
 * **over budgets**: how much do the budgets' own means differ? This is the paper's plus-minus, and does
-  not measure chance: it stays the same however often the experiment is repeated.
+  not measure luck: it stays the same however often the experiment is repeated.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from actc.bench.rows import Row, Run, read_list
+from actc.bench.rows import Row, Run, read_rows
 from actc.data.triples import FloatArray, IntArray
 from actc.errors import FileError, OptionError, TableError
 
@@ -83,7 +83,7 @@ def standard_error(values: FloatArray) -> float | None:
 
 def read_measurements(path: Path) -> Measurements:
     """Fold the rows of a file, of whatever methods and cells it has."""
-    rows = read_list(path)
+    rows = read_rows(path)
     if not rows:
         raise FileError(f"{path} holds no rows.")
     return fold_rows(rows)

@@ -47,11 +47,11 @@ def draw_learning_curves(
     budgets = sorted({row.budget for row in rows if row.method in names})
     for (method, name), colour, marker in zip(names.items(), COLOURS, MARKERS, strict=False):
         of_budget = {b: [r.accuracy for r in rows if (r.method, r.budget) == (method, b)] for b in budgets}
-        found = {budgets.index(budget): 100 * np.array(values) for budget, values in of_budget.items() if values}
-        means = np.array([values.mean() for values in found.values()])
-        errors = np.array([v.std(ddof=1) / np.sqrt(len(v)) if len(v) > 1 else 0.0 for v in found.values()])
-        axes.fill_between(list(found), means - errors, means + errors, color=colour, alpha=0.15, linewidth=0)
-        axes.plot(list(found), means, color=colour, marker=marker, markersize=5, label=name)
+        measured = {budgets.index(budget): 100 * np.array(values) for budget, values in of_budget.items() if values}
+        means = np.array([values.mean() for values in measured.values()])
+        errors = np.array([v.std(ddof=1) / np.sqrt(len(v)) if len(v) > 1 else 0.0 for v in measured.values()])
+        axes.fill_between(list(measured), means - errors, means + errors, color=colour, alpha=0.15, linewidth=0)
+        axes.plot(list(measured), means, color=colour, marker=marker, markersize=5, label=name)
     for (name, level), style in zip((levels or {}).items(), ("--", ":", "-."), strict=False):
         axes.axhline(level, color="#555555", linewidth=1, linestyle=style, label=f"{name}: {level:.1f}")
     axes.set_xticks(range(len(budgets)), [str(budget) for budget in budgets])

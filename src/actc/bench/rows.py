@@ -54,7 +54,7 @@ def format_row(row: Row) -> tuple[Any, ...]:
     return (*row[:5], *(f"{value:.6f}" for value in (row.accuracy, row.f1, row.seconds, *row.further)))
 
 
-def read_list(path: Path, metrics: Sequence[str] | None = None) -> list[Row]:
+def read_rows(path: Path, metrics: Sequence[str] | None = None) -> list[Row]:
     """Read all whole lines of a file of rows; the last may have been cut off.
 
     With ``metrics`` the further columns must be these; without, any will do.

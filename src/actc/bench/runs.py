@@ -24,7 +24,7 @@ import numpy as np
 from actc.bench.cells import Cell, CellFolder, check_names, read_folder_once
 from actc.bench.metrics import count_decisions, find_metric
 from actc.bench.plans import PAPER_BUDGETS, Chunk, Conditions, Experiment, draw_orders
-from actc.bench.rows import Row, Run, format_row, read_list, write_rows
+from actc.bench.rows import Row, Run, format_row, read_rows, write_rows
 from actc.data.answers import Annotations
 from actc.data.deliver import check_writable, claim, clear_leftovers, refuse_odd_place
 from actc.data.progress import Progress, ignore_progress
@@ -117,7 +117,7 @@ def run_experiment(
         Names in ``metrics.METRICS`` to measure beside accuracy and F1.
     out : str or Path, optional
         Write the rows to this CSV file, which is complete or absent. Until then they stand in ``out.part``, from which
-        an interrupted run goes on when it is started again. Rows that are found there have six digits.
+        an interrupted run goes on when it is started again. Rows that are there have six digits.
     jobs : int
         Processes; the rows are the same for any number.
     progress : callable
@@ -145,7 +145,7 @@ def run_experiment(
     part = out.with_name(out.name + ".part")
     with claim(out):
         new = run_plan_to_file(plan, part, also=also, jobs=jobs, progress=progress)
-        rows = read_list(part, plan.conditions.metrics)
+        rows = read_rows(part, plan.conditions.metrics)
         rows[len(rows) - len(new) :] = new
         rows = _repeat_rows(plan, rows)
         write_rows(out, rows, plan.conditions.metrics)
@@ -223,24 +223,24 @@ def _open_rows(path: Path, plan: Experiment, also: Mapping[str, Any]) -> set[Chu
         write_json(_beside(path), wanted)
         write_rows(path, [], metrics)
         return set()
-    found = load_json(_beside(path)) if _beside(path).exists() else {}
+    before = load_json(_beside(path)) if _beside(path).exists() else {}
     for name, value in wanted.items():
-        if found.get(name) != value:
-            before, now = (
+        if before.get(name) != value:
+            earlier, now = (
                 (", ".join(map(str, one)) or "none") if isinstance(one, list) else str(one)
-                for one in (found.get(name), value)
+                for one in (before.get(name), value)
             )
             raise OptionError(
-                f"{path} was made with {name} {before}, not {now}; "
+                f"{path} was made with {name} {earlier}, not {now}; "
                 "write somewhere else with --out, or delete the file to begin again."
             )
-    rows = read_list(path, metrics)
+    rows = read_rows(path, metrics)
     planned = {(chunk.run, repeat): chunk for chunk in plan.chunks for repeat in range(chunk.start, chunk.stop)}
     owners = [planned.get((row.run, row.repeat)) for row in rows]
     counts = Counter(owners)
     whole = {chunk for chunk in plan.chunks if counts[chunk] == plan.count_rows(chunk)}
-    kept = [row for row, owner in zip(rows, owners, strict=True) if owner is None or owner in whole]
-    write_rows(path, kept, metrics)
+    rows = [row for row, owner in zip(rows, owners, strict=True) if owner is None or owner in whole]
+    write_rows(path, rows, metrics)
     return whole
 
 
@@ -313,7 +313,7 @@ def draw_once(size: int, repeats: int, conditions: Conditions) -> list[IntArray]
 def select_step_by_step(cell: Cell, method: Method, count: int, random: np.random.Generator) -> Annotations:
     """Let a method select triples, and answer them, until there are ``count`` answers.
 
-    A method is asked for as many triples as it wants between two fits, but no further than to 1, 2, 5, 10, 20, 50 and
+    A method selects as many triples as it wants between two fits, but no further than to 1, 2, 5, 10, 20, 50 and
     so on: the same questions whatever the budgets of the experiment.
     """
     stops = [step * 10**power for power in range(len(str(len(cell.valid)))) for step in (1, 2, 5)]

@@ -42,7 +42,7 @@ class RunConfig:
         None, "A table of triples, such as from text; only these are decided. [default: what rules and a model propose]"
     )
     columns: Columns = option(None, f"{COLUMNS} Of --candidates, if there, else of GRAPH.", check=True)
-    evidence: bool = option(True, "Score candidates by what the graph says of them, or by the model alone.")
+    evidence: bool = option(True, "Score candidates by the evidence of the graph, or by the model alone.")
     oracle: Path | None = option(
         None, "Judged triples with labels, or a graph of all true ones. [default: people are asked]", check=True
     )
@@ -101,7 +101,7 @@ class RunConfig:
             if wrong:
                 raise OptionError(message)
         if self.precision is not None:
-            self._demand(self.precision)  # refuses what cannot be guaranteed
+            self._target(self.precision)  # refuses what cannot be guaranteed
         if self.method is not None:
             from actc.methods.named import find_method
 
@@ -115,7 +115,7 @@ class RunConfig:
                 raise FileError(f"{path}: there is no such file.")
 
     def _refusals(self) -> list[tuple[bool, str]]:
-        """Return what cannot be asked together, and whether it is."""
+        """Return which options exclude each other, and whether they are given."""
         no_graph = self.graph is None
         return [
             (no_graph and self.candidates is None, "Give a GRAPH, or a table of triples with --candidates, or both."),
@@ -186,10 +186,10 @@ class RunConfig:
 
     @property
     def session_target(self) -> TargetPrecision | None:
-        """What is guaranteed by the answers in a session, whether or not more of them are asked for."""
-        return None if self.precision is None else self._demand(self.precision)
+        """What is guaranteed by the answers in a session, whether or not there will be more of them."""
+        return None if self.precision is None else self._target(self.precision)
 
-    def _demand(self, precision: float) -> TargetPrecision:
+    def _target(self, precision: float) -> TargetPrecision:
         from actc.decide.guarantee import TargetPrecision
 
         return TargetPrecision(precision, self.confidence)

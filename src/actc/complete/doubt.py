@@ -1,9 +1,9 @@
 """How probably wrong each fact of a graph is: by the graph alone, then by answers too.
 
 Errors of several kinds are planted in the graph, facts and errors are looked up as if each were not there, and boosted
-trees tell, out of fold, how much likelier each kind is than a fact to look so: density ratios. Nobody knows which kinds
+trees show, out of fold, how much likelier each kind is than a fact to look so: density ratios. Nobody knows which kinds
 of errors the graph has: their shares are inferred from its facts. How many facts are wrong, and in which relations,
-only answers tell: errors may look like facts.
+only answers show: errors may look like facts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ EACH = 0.01  # of the facts are planted, of each kind, in one round
 ENOUGH = 1000  # errors of a kind
 MOST_ROUNDS = 8
 MOST_EACH = 4000  # errors of a kind in one round
-MOST_LEARNT = 15_000  # facts that the trees learn from
+MOST_FOR_TREES = 15_000  # facts that the trees learn from
 TREES = {
     "max_iter": 60,  # few and large steps: there are many classes and folds
     "learning_rate": 0.15,
@@ -55,7 +55,7 @@ EXPLAINED = 50_000  # the most doubtful facts, which have reasons: half a kiloby
 
 @dataclass(frozen=True, eq=False)
 class PlantedEvidence:
-    """Facts and planted errors, and what the graph says of each: n rows of F pieces, in single precision.
+    """Facts and planted errors, and the evidence of each: n rows of F pieces, in single precision.
 
     ``kinds`` are 0 for facts, k for the k-th of K kinds of errors; ``rows`` which fact it is, of N, -1 for errors. A
     fact may be there several times, each time with other errors around.
@@ -73,7 +73,7 @@ class PlantedEvidence:
 
 
 def refuse_few(graph: Graph) -> None:
-    """Refuse a graph of which nothing can be learnt; worth asking before anything is written."""
+    """Refuse a graph that is too small to learn from, before anything is written."""
     if len(graph) < LEAST_FACTS:
         raise TableError(f"A graph of {len(graph)} facts is too small to learn from; it needs at least {LEAST_FACTS}.")
 
@@ -96,15 +96,15 @@ def doubt_facts(graph: Graph, seed: int = 0, stage: Stage = no_stage) -> Candida
     with stage("Evidence of each fact") as advance:
         looked = look_up(graph, seed, advance)
     facts, random = np.flatnonzero(looked.facts), np.random.default_rng(seed)
-    learnt = facts if len(facts) <= MOST_LEARNT else random.choice(facts, MOST_LEARNT, replace=False)
+    training = facts if len(facts) <= MOST_FOR_TREES else random.choice(facts, MOST_FOR_TREES, replace=False)
     with stage("Doubt in each fact") as advance:
-        ratios = learn_ratios(looked, np.append(learnt, np.flatnonzero(~looked.facts)), advance)
+        ratios = learn_ratios(looked, np.append(training, np.flatnonzero(~looked.facts)), advance)
     of_facts = mean_of_facts(ratios[facts], looked.rows[facts], len(graph))
-    mix = infer_kinds(of_facts[np.unique(looked.rows[learnt])])
+    mix = infer_kinds(of_facts[np.unique(looked.rows[training])])
     doubts, planted = _log_ratio(of_facts, mix), _log_ratio(ratios[~looked.facts], mix)
     share = expect_share(doubts, planted, mix[looked.kinds[~looked.facts] - 1])
     log_odds = doubts + find_shift(doubts, share)
-    model = _learn_weights(looked, learnt, 1 - sigmoid(log_odds), mix, share)
+    model = _learn_weights(looked, training, 1 - sigmoid(log_odds), mix, share)
     first = np.full(len(graph), len(looked.rows))  # the row of none
     np.minimum.at(first, looked.rows[facts], facts)
     seen = np.append(looked.pieces, np.full((1, looked.pieces.shape[1]), np.nan, np.float32), axis=0)
@@ -120,7 +120,7 @@ def doubt_facts(graph: Graph, seed: int = 0, stage: Stage = no_stage) -> Candida
 
 
 def probability_wrong(facts: Candidates, case: Case | None = None) -> FloatArray:
-    """Return P(wrong) of each fact: before any answer, or by all that the answers of a case taught, shape (n,).
+    """Return P(wrong) of each fact: before any answer, or by all that the answers of a case show, shape (n,).
 
     It puts the list in order, by relations and by the pieces of evidence. The case, of these facts, decides what is
     removed.
@@ -128,9 +128,9 @@ def probability_wrong(facts: Candidates, case: Case | None = None) -> FloatArray
     if case is None or not len(case.annotations):
         return sigmoid(facts.triples.scores)
     answers = case.answers
-    found = Pooled(reads="evidence").fit(facts.triples, answers).probabilities(facts.triples)
-    found[answers.rows] = answers.labels
-    return found
+    p = Pooled(reads="evidence").fit(facts.triples, answers).probabilities(facts.triples)
+    p[answers.rows] = answers.labels
+    return p
 
 
 def explain_facts(facts: Candidates, triples: Triples) -> Reasons:
@@ -198,7 +198,7 @@ def _in_bins(table: FloatArray, edges: list[FloatArray]) -> FloatArray:
 def mean_of_facts(ratios: FloatArray, rows: IntArray, count: int) -> FloatArray:
     """Return the mean log-ratios of each of ``count`` facts over the rounds, shape (N, K); 0 where it was never there.
 
-    ``rows`` tell which fact each of the ratios is of.
+    ``rows`` are the facts that the ratios are of.
     """
     times = np.maximum(np.bincount(rows, minlength=count), 1)
     return np.column_stack([np.bincount(rows, column, count) / times for column in ratios.T])

@@ -50,7 +50,7 @@ def set_aside(folder: Path) -> None:
         asides.append(folder / ASIDE / str(1 + max((int(one.name) for one in asides), default=0)))
     aside = asides[-1]
     aside.mkdir(parents=True, exist_ok=True)
-    for path in sorted(folder.iterdir(), key=lambda path: path.name == BEGUN):  # the last one says that all are there
+    for path in sorted(folder.iterdir(), key=lambda path: path.name == BEGUN):  # the last one: then all are there
         if path.name not in STAYING:
             path.rename(aside / path.name)
     for older in asides[:-1]:

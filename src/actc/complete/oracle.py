@@ -84,7 +84,7 @@ def ask_oracle(
     labels : bool array of shape (N,)
         What the oracle answers about each candidate.
     rows : int array, optional
-        The candidates that it may be asked about, if not all.
+        The candidates that questions may be about, if not all.
     budget : int
         How many new answers to ask for; 0 asks for none.
     seed : int

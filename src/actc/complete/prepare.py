@@ -1,4 +1,4 @@
-"""What there is before anybody is asked: the candidates with their scores and reasons, and what earlier runs left."""
+"""What there is before any question: the candidates with their scores and reasons, and what earlier runs left."""
 
 from __future__ import annotations
 

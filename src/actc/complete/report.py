@@ -178,14 +178,14 @@ class AddedFacts:
             commands = (more,) if session is None else (config.annotate, more)
         words = replace(name_things(session, commands), wrong=wrong)
         if reasons is not None:
-            asked = case.candidates.find(*([one[name] for one in report.ask_next] for name in TRIPLE))
+            questions = case.candidates.find(*([one[name] for one in report.ask_next] for name in TRIPLE))
             sure = self.surest
             rows = sure if len(sure) <= MOST_SHOWN else np.append(sure[: MOST_SHOWN // 2], sure[-(MOST_SHOWN // 2) :])
-            both = np.append(asked, rows)
+            both = np.append(questions, rows)
             texts = reasons.of(both, case.decisions.accepted[both], words.name)
             triples = [case.candidates.triple(row) for row in both.tolist()]
             words = replace(
-                words, reasons=dict(zip(triples, texts, strict=True)), accepted=tuple(triples[len(asked) :])
+                words, reasons=dict(zip(triples, texts, strict=True)), accepted=tuple(triples[len(questions) :])
             )
         write_page(report, page, words)
         return [page], " && ".join(commands)
@@ -305,7 +305,7 @@ def write_report(
     page, command = added.write_page(config, session, wrong)
     report = added.summarise(facts | {"next": command})
     if config.candidates is not None and report["evidence"] is not None:
-        report["evidence"]["expected_share"] = None  # the holdout says little of candidates that somebody chose
+        report["evidence"]["expected_share"] = None  # the holdout is no measure of candidates that somebody chose
     write_json(files[0], report)
     lines = headline(report)
     title = "A graph completed"

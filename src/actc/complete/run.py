@@ -222,7 +222,7 @@ class _Run:
         return cases, notes
 
     def create_session(self) -> list[str]:
-        """Make a session of the pool, and of doubtful facts, in which people are asked."""
+        """Make a session of the pool, and of doubtful facts, in which people judge."""
         config, earlier = self.config, self.earlier
         candidates, doubtful = self.parts.get("missing"), self.parts.get("wrong")
         parts, reasons, about = list[ScoredTriples](), list[Sequence[str]](), list[str]()

@@ -32,7 +32,7 @@ def load_published() -> dict[Key, tuple[float, float | None]]:
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table that is ready to be read."""
+    """A table as people read it."""
 
     name: str  # short name, fit for a file
     title: str  # one line above the table
@@ -158,8 +158,8 @@ def label_cell(cell: tuple[str, str]) -> str:
 
 def order_cells(cells: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Put the paper's cells first, in its order, then any others."""
-    found = list(cells)
-    return [cell for cell in PAPER_CELLS if cell in found] + [cell for cell in found if cell not in PAPER_CELLS]
+    cells = list(cells)
+    return [cell for cell in PAPER_CELLS if cell in cells] + [cell for cell in cells if cell not in PAPER_CELLS]
 
 
 def list_entries(results: Measurements, table: str, methods: Sequence[str], budget: int | None) -> list[Entry]:

@@ -73,7 +73,7 @@ class Demo:
     decided: Decisions  # on the test triples
     # a graph completed without a model: facts, hidden facts, accepted ones, and how many of these were hidden
     families: dict[str, int]
-    rules: tuple[str, ...]  # some of the rules by which its facts were found
+    rules: tuple[str, ...]  # some of the rules that proposed its facts
     folder: Path
 
     @property
@@ -110,8 +110,8 @@ class Demo:
         facts, hidden, accepted, true = (f"{count:,}" for count in self.families.values())
         return (
             f"{facts} facts about {FAMILIES} families; {hidden} more are hidden. The graph's own rules propose facts, "
-            f"and nobody is asked: {accepted} facts are added, {true} of them true, so {true} of the {hidden} hidden "
-            "facts are found."
+            f"and nobody judges: {accepted} facts are added, {true} of them true, so the graph has {true} of the "
+            f"{hidden} hidden facts now."
         )
 
     @property
@@ -227,7 +227,7 @@ def write_demo(demo: Demo) -> None:
 def _write_page(demo: Demo, path: Path, picture: Path) -> None:
     sample, annotations, probability = demo.sample, demo.case.annotations, demo.decided.probability
     assert probability is not None
-    asked = zip(annotations.rows.tolist(), annotations.labels.tolist(), strict=True)
+    judged = zip(annotations.rows.tolist(), annotations.labels.tolist(), strict=True)
     taken = demo.best_accepted[:MOST_ACCEPTED].tolist()
     budgets = sorted({row.budget for row in demo.rows})
     quality: dict[str, list[list[str]]] = {}  # accuracy and F1 of each method at each budget, in per cent
@@ -247,7 +247,7 @@ def _write_page(demo: Demo, path: Path, picture: Path) -> None:
         image=base64.b64encode(picture.read_bytes()).decode(),
         budgets=[str(budget) for budget in budgets],
         quality=quality,
-        asked=[(sample.sentence(*sample.valid.triple(row)), label) for row, label in asked],
+        judged=[(sample.sentence(*sample.valid.triple(row)), label) for row, label in judged],
         taken=[(sample.sentence(*sample.test.triple(row)), probability[row]) for row in taken],
     )
     write_text(path, page)
