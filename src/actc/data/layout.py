@@ -31,7 +31,7 @@ from actc.data.frames import (
     call_columns,
     parse_columns,
 )
-from actc.data.text_files import NOT_UTF8, NOT_WHOLE, check_gzip, find_encoding, open_text
+from actc.data.text_files import NOT_UTF8, NOT_WHOLE, check_file, check_gzip, find_encoding, open_text
 from actc.data.triples import IntArray
 from actc.errors import FileError, OptionError, RowError, TableError
 
@@ -175,12 +175,7 @@ def find_layout(
     ``order`` is that of the columns without a header; ``columns`` are those that the user names.
     """
     path, chosen = Path(path), parse_columns(columns)
-    if not path.exists():
-        raise FileError(f"{path}: there is no such file.")
-    if path.is_dir():
-        raise FileError(f"{path} is a folder; give the name of a file.")
-    if not path.is_file():  # a pipe is read once, and a table twice: for its layout, and for its rows
-        raise FileError(f"{path} is no ordinary file; write what it gives into one first.")
+    check_file(path)
     kind, _ = find_kind(path)
     check_gzip(path)
     if kind == ".parquet" or kind in JSON_LINES:

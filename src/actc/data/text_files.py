@@ -94,7 +94,7 @@ def readable(path: Path) -> Iterator[None]:
 @contextmanager
 def open_text(path: Path) -> Iterator[Any]:
     """Open a text file, gzipped or not."""
-    _check_ordinary(path)
+    check_file(path)
     with (
         readable(path),
         open_bytes(path) as content,
@@ -134,10 +134,14 @@ class _Gzip(gzip.GzipFile):
         return piece
 
 
-def _check_ordinary(path: Path) -> None:
-    """Refuse what has no end: a pipe that nobody writes to, a device such as /dev/zero."""
-    if not path.is_file():
-        raise FileError(f"{path}: there is no such file, or it is no ordinary one.")
+def check_file(path: Path) -> None:
+    """Refuse what is no file, or has no end: a pipe that nobody writes to, a device such as /dev/zero."""
+    if not path.exists():
+        raise FileError(f"{path}: there is no such file.")
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; give the name of a file.")
+    if not path.is_file():  # a pipe is read once, and a table twice: for its layout, and for its rows
+        raise FileError(f"{path} is no ordinary file; write what it gives into one first.")
 
 
 def ordinary(path: Path) -> Path:
@@ -157,7 +161,7 @@ def load_json(path: Path) -> Any:
 
 def read_text(path: Path) -> str:
     """Read a text whole, or say in one sentence why it cannot be read."""
-    _check_ordinary(path)
+    check_file(path)
     with readable(path):
         return path.read_text(encoding="utf-8-sig")
 

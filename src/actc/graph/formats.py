@@ -18,8 +18,9 @@ from actc.data.deliver import write_beside
 from actc.data.files import write_triples
 from actc.data.frames import TRIPLE, Columns, read_frame
 from actc.data.progress import Progress, ignore_progress
+from actc.data.text_files import check_file
 from actc.data.triples import Triples
-from actc.errors import ActcError, FileError, OptionError, TableError
+from actc.errors import FileError, OptionError, TableError
 from actc.graph.client import is_store, refuse_store_options
 from actc.graph.graph import Graph, is_missing, read_provenance, read_table
 from actc.graph.rdf import read_ntriples, reader, write_ntriples, write_statements, writer
@@ -75,14 +76,8 @@ def read_graph(path: str | Path, base: Base = "", columns: Columns = None) -> Gr
     path = Path(path)
     if str(path).startswith("sparql:"):
         raise OptionError(f"{path} is a store; a file is read here: make one with actc convert … --out graph.nt")
-    if not path.exists():
-        raise FileError(f"{path}: there is no such file.")
-    if path.is_dir():
-        raise FileError(f"{path} is a folder; a graph is one file, such as graph.tsv or graph.nt.")
-    format = find_format(path)
-    if not path.is_file():
-        raise FileError(f"{path} is no ordinary file; write what it gives into one first.")
-    graph = format.read(path, bases) if columns is None else read_table(path, bases, columns)
+    check_file(path)
+    graph = find_format(path).read(path, bases) if columns is None else read_table(path, bases, columns)
     if not len(graph):
         raise FileError(f"{path}: there is no triple in the file. {' '.join(graph.notes)}".rstrip())
     return graph
@@ -106,15 +101,7 @@ def write_graph(path: str | Path, graph: Graph, base: Base = "", extras: Extras 
     if extras and not format.carries:
         raise OptionError(f"{format.summary} has no place for {', '.join(extras)}; write those to a table beside it.")
     with write_beside(path) as temporary:
-        named = temporary.with_name(temporary.name + find_ending(path))  # writers look at it
-        try:
-            format.write(named, graph, bases, extras or {})
-            named.replace(temporary)
-        except ActcError as error:  # a person knows the file by its own name
-            error.args = tuple(str(part).replace(str(named), str(path)) for part in error.args)
-            raise
-        finally:
-            named.unlink(missing_ok=True)
+        format.write(temporary, graph, bases, extras or {})
 
 
 def refuse_names(path: Path, triples: Triples, base: Base) -> None:

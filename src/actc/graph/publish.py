@@ -22,8 +22,9 @@ import numpy as np
 
 from actc import __version__
 from actc.data.begun import Begun
+from actc.data.layout import first_lines
 from actc.data.progress import Progress, ignore_progress
-from actc.data.text_files import load_json, ordinary, write_json
+from actc.data.text_files import load_json, write_json
 from actc.errors import FileError, OptionError
 from actc.graph.client import StoreAddress, refuse_odd_iri
 from actc.graph.formats import read_extras, read_graph
@@ -65,7 +66,7 @@ class FactLines:
     @classmethod
     def read(cls, path: Path, base: Base) -> FactLines:
         """Read a table of facts; one that is not there, or has no row, has none."""
-        if not path.exists() or _is_empty(path):
+        if not path.exists() or (path.suffix in (".tsv", ".csv") and len(first_lines(path, 2)) < 2):
             return cls([], [])
         graph = read_graph(path)
         # Of an escape SPARQL lets a server make any character before it parses.
@@ -88,14 +89,6 @@ class FactLines:
     def take(self, rows: list[int]) -> FactLines:
         """Return some of the facts."""
         return FactLines([self.triples[row] for row in rows], [self.properties[row] for row in rows])
-
-
-def _is_empty(path: Path) -> bool:
-    """Return whether a table has a header and no row."""
-    if path.suffix not in (".tsv", ".csv"):
-        return False
-    with ordinary(path).open("rb") as file:
-        return len([line for line in (file.readline(), file.readline()) if line.strip()]) < 2
 
 
 def _without_escapes(cell: Any) -> Any:
