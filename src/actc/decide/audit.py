@@ -40,12 +40,13 @@ class StoppingRule:
     level: float = 0.9  # the confidence of the bounds
 
     def __post_init__(self) -> None:
-        if not 0 < self.within < 0.5:
-            raise OptionError(f"A half width of {self.within} is out of range; give a number such as 0.05.")
-        if self.target is not None and not 0 < self.target < 1:
-            raise OptionError(f"A target of {self.target} is out of range; give a share between 0 and 1, such as 0.9.")
-        if not 0 < self.level < 1:
-            raise OptionError(f"A level of {self.level} is out of range; give a number between 0 and 1, such as 0.9.")
+        for name, value, most in (
+            ("half width", self.within, 0.5),
+            ("target", self.target, 1),
+            ("level", self.level, 1),
+        ):
+            if value is not None and not 0 < value < most:
+                raise OptionError(f"A {name} of {value} is out of range; give a number between 0 and {most}.")
 
 
 @dataclass(frozen=True)

@@ -142,9 +142,11 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
         raise FileError(f"{sources.scores}: its relations are not those of {path}; calibrate again.")
     candidates = pool if sources.candidates is None else read_scored(sources.candidates)[0]
     facts = None if sources.graph is None else read_graph(sources.graph)
-    rules, holdout = calibration.constraints, calibration.holdout
-    case = Case(pool, Annotations(), known, calibration.method, candidates=candidates, constraints=rules, facts=facts)
-    case = as_calibrated(replace(case, holdout=holdout), path, calibration)
+    case = Case(
+        pool, known=known, method=calibration.method, candidates=candidates, holdout=calibration.holdout,
+        constraints=calibration.constraints, facts=facts,
+    )  # fmt: skip
+    case = as_calibrated(case, path, calibration)
     return replace(case, annotations=_annotate(pool, answers.on(pool), sources.picks, case.target))
 
 
@@ -183,7 +185,7 @@ def write_sources(folder: Path, case: Case, *, scores: str, labels: str, known: 
     answered = len(case.annotations) > 0
     if answered:
         case.annotations.about(case.pool).write(folder / labels)
-    return _name_sources(folder / scores, folder / labels if answered else None, known)
+    return Sources(folder / scores, folder / labels if answered else None, known)
 
 
 def describe_calibration(case: Case, sources: Sources) -> Calibration:
