@@ -142,10 +142,9 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
         raise FileError(f"{sources.scores}: its relations are not those of {path}; calibrate again.")
     candidates = pool if sources.candidates is None else read_scored(sources.candidates)[0]
     facts = None if sources.graph is None else read_graph(sources.graph)
-    case = Case(
-        pool, known=known, method=calibration.method, candidates=candidates, holdout=calibration.holdout,
-        constraints=calibration.constraints, facts=facts,
-    )  # fmt: skip
+    rules, holdout = calibration.constraints, calibration.holdout
+    case = Case(pool, known=known, method=calibration.method, candidates=candidates, holdout=holdout)
+    case = replace(case, constraints=rules, facts=facts)
     case = as_calibrated(case, path, calibration)
     return replace(case, annotations=_annotate(pool, answers.on(pool), sources.picks, case.target))
 

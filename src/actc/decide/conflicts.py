@@ -279,9 +279,8 @@ def resolve_conflicts(
 def weigh_facts(conflicts: Conflicts, triples: Triples, p: FloatArray) -> Conflicts:
     """Return conflicts whose soft constraints have the factor that a contradiction with a fact counts.
 
-    No answer is needed. Of the true candidates of a relation as many should contradict a fact as
-    facts do in the graph: twice the share of exceptions, for each has a companion. Where more do, the others are wrong;
-    where no more do, a contradiction counts nothing. The factor makes the expected number of true ones that number.
+    No answer is needed. Of the true candidates of a relation as many should contradict a fact as facts do in the graph:
+    twice the share of exceptions, for each has a companion. The factor makes their expected number that number.
 
     Parameters
     ----------
