@@ -143,9 +143,8 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
     candidates = pool if sources.candidates is None else read_scored(sources.candidates)[0]
     facts = None if sources.graph is None else read_graph(sources.graph)
     rules, holdout = calibration.constraints, calibration.holdout
-    case = Case(pool, known=known, method=calibration.method, candidates=candidates, holdout=holdout)
-    case = replace(case, constraints=rules, facts=facts)
-    case = as_calibrated(case, path, calibration)
+    case = Case(pool, Annotations(), known, calibration.method, candidates=candidates, constraints=rules, facts=facts)
+    case = as_calibrated(replace(case, holdout=holdout), path, calibration)
     return replace(case, annotations=_annotate(pool, answers.on(pool), sources.picks, case.target))
 
 

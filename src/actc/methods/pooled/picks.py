@@ -201,10 +201,10 @@ def pick_rare(
     least, most = tuned.FROM_LIST
     share = least + (most - least) * float(probabilities[top].mean())
     everywhere, of_list = np.zeros((2, size))
-    everywhere[free] = np.maximum(np.bincount(relations), 1)[relations[free]] ** -0.5
+    everywhere[free] = np.bincount(relations)[relations[free]] ** -0.5
     of_list[top] = 1.0
     p = (1 - share) * everywhere / everywhere.sum() + share * of_list / of_list.sum()
     rows = random.choice(size, min(count, len(free)), replace=False, p=p / p.sum())
     left = 1 - np.append(0.0, np.cumsum(p[rows])[:-1])  # of the probability, when each is drawn
-    probability = np.minimum(p[rows] / np.maximum(left, p[rows]), 1.0)
+    probability = p[rows] / np.maximum(left, p[rows])
     return Picks(rows, RANDOM_CHECK, selection="random", sampling_frame="pool", inclusion_probability=probability)
