@@ -199,7 +199,7 @@ def test_people_are_asked_in_a_session_and_the_same_command_goes_on(folder, tmp_
 
 def test_a_session_of_another_method_or_names_of_another_base_are_refused(folder, tmp_path):
     run_config(plan(folder, tmp_path / "out", oracle=None))
-    with pytest.raises(OptionError, match="was begun with --base , not http://x/; give the name of a new folder"):
+    with pytest.raises(OptionError, match="was begun without --base; give the name of a new folder"):
         run_config(plan(folder, tmp_path / "out", oracle=None, base="http://x/"))
     with pytest.raises(OptionError, match="asks for pooled-evidence, not for actc-lr-rndm"):
         run_config(plan(folder, tmp_path / "out", oracle=None, method="actc-lr-rndm"))

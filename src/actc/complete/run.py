@@ -224,24 +224,27 @@ class _Run:
     def create_session(self) -> list[str]:
         """Make a session of the pool, and of doubtful facts, in which people judge."""
         config, earlier = self.config, self.earlier
-        candidates, doubtful = self.parts.get("missing"), self.parts.get("wrong")
-        parts, reasons, about = list[ScoredTriples](), list[Sequence[str]](), list[str]()
-        for each in filter(None, (candidates, doubtful)):
+        pools, reasons, about = list[ScoredTriples](), list[Sequence[str]](), list[str]()
+        for goal, each in sorted(self.parts.items()):
             rows = np.arange(len(each.triples))
-            if each is candidates:
+            if goal == "missing":
                 random = np.random.default_rng(config.seed)
                 rows = draw_pool(each.triples, each.worth_asking(rows), earlier.answers, random)
-            about.append(f"{len(each.triples):,} candidates, of which {len(rows):,} may be asked about")
-            parts.append(each.scored.take(rows))
+                about.append(f"{len(each.triples):,} candidates, of which {len(rows):,} may be asked about")
+            else:
+                about.append(f"{len(rows):,} doubtful facts")
+            pools.append(each.scored.take(rows))
             reasons += [()] * len(rows) if each.reasons is None else each.reasons.marked(rows)
-        n_facts = 0 if doubtful is None else len(doubtful.triples)
-        if doubtful is not None:
-            about[-1] = f"{n_facts:,} doubtful facts"
-        pool = parts[0]
-        for more in parts[1:]:
+        pool = pools[0]
+        for more in pools[1:]:
             pool = pool.followed_by(more).with_scores(np.append(pool.scores, more.scores))
+        columns: dict[str, Any] = {**pool.plain().columns(), "score": pool.scores}
+        candidates = self.parts.get("missing")
+        if candidates is not None and TEXT in candidates.triples.further:  # for the cards
+            rows = candidates.triples.rows_of(pool)
+            columns[TEXT] = np.where(rows >= 0, candidates.triples.further[TEXT][rows], "").astype(object)
+        write_triples(config.out / POOL, columns)
         answers = earlier.answers.on(pool).without_inclusion_probability()
-        self._write_pool(pool)
         settings = Settings(
             self.method,
             min(config.budget + len(answers), len(pool)),
@@ -249,7 +252,7 @@ class _Run:
             title=config.title,
             precision=config.precision,
             confidence=config.confidence,
-            n_facts=n_facts,
+            n_facts=len(pools[-1]) if "wrong" in self.parts else 0,
             candidates=0 if candidates is None else len(candidates.triples),
         )
         shown = config.out / KNOWN if candidates is not None and candidates.known is not None else None
@@ -268,15 +271,6 @@ class _Run:
             f"Judge {settings.budget - len(answers):,} of them: {config.annotate}",
             "Then give the same command again: it decides, and writes the new graph.",
         ]
-
-    def _write_pool(self, pool: ScoredTriples) -> None:
-        """Write the pool; with the text of each candidate, where they have any, for the cards."""
-        columns: dict[str, Any] = {**pool.plain().columns(), "score": pool.scores}
-        triples = self.parts[self.config.goal].triples
-        if TEXT in triples.further:
-            rows = triples.rows_of(pool)
-            columns[TEXT] = np.where(rows >= 0, triples.further[TEXT][rows], "").astype(object)
-        write_triples(self.config.out / POOL, columns)
 
     def open_session(self, session: Session) -> tuple[dict[Goal, Case], list[str]]:
         """Return the case of each goal by the answers in a session; note where people stopped early."""
