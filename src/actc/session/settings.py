@@ -184,8 +184,8 @@ class ExportFiles:
 
     def paths(self) -> dict[str, Path]:
         """Return the files that shall be written, by the names of their options."""
-        given = {name: getattr(self, name) for name in ("labels", "history", "thresholds", "accepted", "label_studio")}
-        return {name: Path(path) for name, path in given.items() if path}
+        names = ("labels", "history", "thresholds", "accepted", "label_studio")
+        return {name: Path(path) for name in names if (path := getattr(self, name))}
 
 
 @dataclass(frozen=True)
