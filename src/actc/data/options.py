@@ -7,7 +7,7 @@ from dataclasses import Field, field, fields
 from typing import Any, TypeVar
 
 COLUMNS = "Names of the table's columns: head=subj,relation=verb,tail=obj,score=weight (or probability=…),text=note."
-"""What the option --columns is, wherever there is one."""
+"""What the option --columns is, wherever there is one: about one table, the graph or the candidates."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 Options = Sequence[Field[Any]]
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from actc.data.files import read_plain, read_texts
 from actc.data.frames import TRIPLE, Columns
-from actc.data.layout import Layout, find_layout, require
+from actc.data.layout import find_layout, is_number, require, rows_named_by
 from actc.data.triples import FloatArray, Triples, encode_columns
-from actc.errors import FileError
+from actc.errors import RowError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,18 +90,16 @@ def read_provenance(path: Path, graph: Graph, columns: Columns = None) -> dict[s
     cells = read_texts(replace(layout, columns=wanted), TRIPLE)
     # In its own order, repeats and all: of equal rows the first is taken.
     rows = encode_columns(cells["head"], cells["relation"], cells["tail"]).rows_of(graph)
-    values = {name: _numbers(layout, name, cells[name]) if name in NUMBERS else cells[name] for name in names}
+    with rows_named_by(layout):
+        values = {name: _numbers(name, cells[name]) if name in NUMBERS else cells[name] for name in names}
     return {name: column[rows] for name, column in values.items()}
 
 
-def _numbers(layout: Layout, name: str, cells: Any) -> FloatArray:
-    values = np.full(len(cells), np.nan)
-    for row, cell in enumerate(cells.tolist()):
-        try:
-            values[row] = np.nan if cell is None else float(cell)
-        except ValueError:
-            raise FileError(f"{layout.where(row)}: {cell!r} is not a number (column {name}).") from None
-    return values
+def _numbers(name: str, cells: Any) -> FloatArray:
+    bad = next((row for row, cell in enumerate(cells) if not (cell is None or is_number(cell))), None)
+    if bad is not None:
+        raise RowError(bad, f"{cells[bad]!r} is not a number (column {name}).")
+    return np.asarray(cells.astype(np.float64))
 
 
 def is_missing(value: Any) -> bool:

@@ -75,7 +75,11 @@ class FactLines:
         rows = np.flatnonzero(~(nameless[graph.heads] | nameless[graph.tails]))
         named, extras = graph.take(rows), {name: column[rows] for name, column in read_extras(path, graph).items()}
         columns = [column.tolist() for column in term_columns(named, as_bases(base))]
-        cells = [{name: _without_escapes(column[row]) for name, column in extras.items()} for row in range(len(rows))]
+        extras = {
+            name: [re.sub(r"\\(?=[uU])", "/", cell) if isinstance(cell, str) else cell for cell in column]
+            for name, column in extras.items()
+        }
+        cells = [{name: column[row] for name, column in extras.items()} for row in range(len(rows))]
         return cls(list(zip(*columns, strict=True)), list(map(write_properties, cells)), len(graph) - len(rows))
 
     def __len__(self) -> int:
@@ -89,10 +93,6 @@ class FactLines:
     def take(self, rows: list[int]) -> FactLines:
         """Return some of the facts."""
         return FactLines([self.triples[row] for row in rows], [self.properties[row] for row in rows])
-
-
-def _without_escapes(cell: Any) -> Any:
-    return re.sub(r"\\(?=[uU])", "/", cell) if isinstance(cell, str) else cell
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,7 +58,9 @@ def reader(syntax: str) -> Callable[[Path, Bases], Graph]:
             [names[term] for term in column] for names, column in zip((entities, kinds, entities), columns, strict=True)
         )
         graph = Graph.from_columns(heads, relations, tails)
-        return note_terms(replace(graph, notes=(*graph.notes, *notes, *_note_graphs(quads))))
+        named = {str(quad.graph_name) for quad in quads} - {"DEFAULT"}
+        together = [f"{len(named)} named graphs are taken together."] if named else []
+        return note_terms(replace(graph, notes=(*graph.notes, *notes, *together)))
 
     return read
 
@@ -114,13 +116,11 @@ def refuse_doctype(path: Path, content: bytes) -> None:
         raise FileError(f"{path}: RDF/XML with a DOCTYPE is not read; save the graph as Turtle or N-Triples.")
 
 
-def _note_graphs(quads: list[Any]) -> list[str]:
-    named = {str(quad.graph_name) for quad in quads} - {"DEFAULT"}
-    return [f"{len(named)} named graphs are taken together."] if named else []
-
-
 def _without_annotations(quads: list[Any]) -> tuple[list[tuple[str, str, str]], list[str]]:
-    annotating = {str(quad.subject) for quad in quads if quad.predicate.value == REIFIES} | _statements(quads)
+    # A statement about a triple is what has a subject, a predicate and an object.
+    having = [{str(quad.subject) for quad in quads if quad.predicate.value == f"{RDF}{part}"} for part in PARTS]
+    annotating = {str(quad.subject) for quad in quads if quad.predicate.value == REIFIES}
+    annotating |= set.intersection(*having)
     triples = [
         (str(quad.subject), str(quad.predicate), str(quad.object))
         for quad in quads
@@ -128,12 +128,6 @@ def _without_annotations(quads: list[Any]) -> tuple[list[tuple[str, str, str]], 
     ]
     notes = [f"{len(annotating)} annotations of triples are left out."] if annotating else []
     return triples, notes
-
-
-def _statements(quads: list[Any]) -> set[str]:
-    """Return what is a statement about a triple: what has a subject, a predicate and an object."""
-    having = [{str(quad.subject) for quad in quads if quad.predicate.value == f"{RDF}{part}"} for part in PARTS]
-    return set.intersection(*having)
 
 
 def write_ntriples(path: Path, graph: Graph, base: Bases, extras: Mapping[str, Any]) -> None:
