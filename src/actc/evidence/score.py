@@ -65,7 +65,7 @@ class TrainingSet:
 
         They have fewer rivals and lower scores than if the model had proposed them, so scores are left out.
         """
-        fresh = holdout.take(pool.rows_of(holdout) < 0)
+        fresh = holdout.take(~pool.contains(holdout))
         union = fresh.followed_by(pool).with_scores(np.append(fresh.scores, pool.scores))
         true = np.arange(len(union)) < len(fresh)
         near = best_place(union) <= PLACES
@@ -79,7 +79,7 @@ class TrainingSet:
         if count < 2:
             raise TableError(f"A graph of {len(graph)} facts is too small to learn from; it needs at least 20.")
         out = graph.take(np.random.default_rng(0).permutation(len(graph)) < count)
-        fresh = out.take(pool.rows_of(out) < 0)
+        fresh = out.take(~pool.contains(out))
         union = fresh.followed_by(pool.take(_draw(len(pool))) if len(pool) > MOST_DRAWN else pool)
         return cls(out, union.without_scores(), np.arange(len(union)) < len(fresh))
 
