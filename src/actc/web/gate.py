@@ -11,7 +11,6 @@ import ipaddress
 import json
 import socket
 import time
-from collections import OrderedDict
 from typing import Any
 
 from fastapi import HTTPException
@@ -47,7 +46,7 @@ class Bucket:
 
     def __init__(self, rate: float, burst: float, most_sources: int = 10_000) -> None:
         self.rate, self.burst, self.most_sources = rate, burst, most_sources
-        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._levels: dict[str, tuple[float, float]] = {}
 
     def allows(self, source: str) -> bool:
         """Count a request, and return whether it may pass."""
@@ -57,7 +56,7 @@ class Bucket:
         allowed = level >= 1
         self._levels[source] = (level - 1 if allowed else level, now)
         if len(self._levels) > self.most_sources:
-            self._levels.popitem(last=False)
+            del self._levels[next(iter(self._levels))]
         return allowed
 
 

@@ -51,7 +51,7 @@ def serve(
     """
     with needing("The annotation page", "fastapi and uvicorn", "app"):
         from actc.web.access import ALONE
-        from actc.web.gate import address_for_others
+        from actc.web.gate import address_for_others, address_of
         from actc.web.server import create_app
     check_public_url(public_url)
     with listen(host, port) as listener, closing(Session(folder)) as session:
@@ -60,8 +60,9 @@ def serve(
             session.add_annotator(ALONE)
         with planning(session, report):
             port = listener.getsockname()[1]
-            app = create_app(session, host, address=address_for_others(host, port, public_url))
-            announce(links_of(session, host, port, public_url))
+            others = address_for_others(host, port, public_url)
+            app = create_app(session, host, address=others)
+            announce(links_of(session, others or address_of(host, port)))
             run_server(app, listener)
 
 
@@ -138,12 +139,11 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def links_of(session: Session, host: str, port: int, public_url: str | None = None) -> list[tuple[str, str]]:
+def links_of(session: Session, address: str) -> list[tuple[str, str]]:
     """Return everybody's name and link, the owner first."""
     from actc.web.access import Links
-    from actc.web.gate import address_for_others, address_of
 
-    links, address = Links.of(session.folder), address_for_others(host, port, public_url) or address_of(host, port)
+    links = Links.of(session.folder)
     return [(one.name, address + links.path(one)) for one in [session.annotator(OWNER), *session.people()]]
 
 

@@ -70,7 +70,7 @@ class Server(Serving):
         for name in annotators or ("you",):
             self.session.add_annotator(name)
         super().__init__(lambda origin: create_app(self.session))
-        self.links = dict(links_of(self.session, "127.0.0.1", self.port))
+        self.links = dict(links_of(self.session, self.origin))
         self.place = f"{self.origin}{Links.of(folder).place}/"
         self.planner = threading.Thread(target=self._plan, args=(folder,))
         if planning:

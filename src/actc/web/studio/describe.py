@@ -146,7 +146,7 @@ def _next_step(project: Project, state: str, session: Any, report: dict[str, Any
         return "finished" if session["paused"] else "spent"
     if session is not None and state == "decided":
         wanted, got = project.options.precision, (report.get("guarantee") or {}).get("precision")
-        if wanted is not None and wanted != got and session["answers"] < session["budget"] and not session["paused"]:
+        if wanted not in (None, got) and session["answers"] < session["budget"] and not session["paused"]:
             return "guarantee"
         files = [project.result / name for name in ("answers.tsv", "report.json")]
         words, decided = (file.stat().st_mtime_ns if file.is_file() else None for file in files)
