@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from actc import ScoredTriples
-from actc.complete.candidates import LEAST_ASKED, Candidates, best_placed, worth_asking
+from actc.complete.candidates import LEAST_ELIGIBLE, Candidates, best_placed, worth_asking
 from actc.complete.config import RunConfig
 from actc.complete.oracle import FileOracle, ask_oracle
 from actc.complete.pykeen import find_unseen
@@ -388,7 +388,7 @@ def test_where_one_candidate_in_a_thousand_is_true_the_questions_are_not_about_t
     names = [f"e{k}" for k in range(60_000)]
     candidates = ScoredTriples.from_columns(names, ["r"] * 60_000, ["t"] * 60_000, log_odds)
     rows = worth_asking(candidates, np.arange(60_000))
-    assert len(rows) == LEAST_ASKED
+    assert len(rows) == LEAST_ELIGIBLE
     assert log_odds[rows].min() >= np.delete(log_odds, rows).max()
     asked = ask_oracle(Case(candidates, method=EVIDENCE_METHOD), labels, rows).annotations
     assert asked.labels.mean() > 30 * labels.mean()

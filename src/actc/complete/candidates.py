@@ -32,7 +32,7 @@ MODEL, GIVEN = "model", "given"
 PLAIN_METHOD = "pooled"
 TOO_SMALL = "The graph is too small to learn the weights of evidence; the model's scores decide alone."
 HOPELESS = 0.05  # of the expected number of true candidates: no question is about the least likely ones that sum to it
-LEAST_ASKED = 10_000  # candidates that questions may be about, however unlikely
+LEAST_ELIGIBLE = 10_000  # candidates that questions may be about, however unlikely
 MOST_PROPOSED = 2_000_000  # by a model; of these the MOST_SCORED placed best get evidence
 MOST_SCORED = 1_000_000  # proposals; each takes half a kilobyte of evidence, a few times over
 
@@ -166,5 +166,5 @@ def worth_asking(candidates: ScoredTriples, rows: IntArray) -> IntArray:
     p = sigmoid(candidates.scores[rows])
     order = np.argsort(p, kind="stable")
     hopeless = np.cumsum(p[order]) <= HOPELESS * p.sum()
-    hopeless[-LEAST_ASKED:] = False
+    hopeless[-LEAST_ELIGIBLE:] = False
     return np.sort(rows[order[~hopeless]])

@@ -1,7 +1,8 @@
 """New facts that a model finds plausible: the best answers to (head, relation, ?) and (?, relation, tail).
 
-Questions are asked in parts, each a file of its own, so that memory is bounded and a run that was cut off goes on where
-it stopped. A candidate's score is that of the whole triple, the same that ``score_triples`` gives.
+Questions are answered in parts, so that the table of scores is bounded; each part is stored in a file of its own, so
+that a run that was cut off goes on where it stopped. A candidate's score is that of the whole triple, as
+``score_triples`` gives it.
 """
 
 from __future__ import annotations
