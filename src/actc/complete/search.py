@@ -1,8 +1,7 @@
 """New facts that a model finds plausible: the best answers to (head, relation, ?) and (?, relation, tail).
 
-Questions are answered in parts, so that the table of scores is bounded; each part is stored in a file of its own, so
-that a run that was cut off goes on where it stopped. A candidate's score is that of the whole triple, as
-``score_triples`` gives it.
+Questions are answered in parts, each stored in a file of its own, so that a run that was cut off goes on where it
+stopped. A candidate's score is that of the whole triple, the same that ``score_triples`` gives.
 """
 
 from __future__ import annotations
