@@ -37,10 +37,15 @@ def prepare(
     earlier = Earlier.read(config.out, config.judged)
     graph = earlier.reopen(without)
     if "scores" in begun.done:
-        return Candidates.load(config.out, graph, begun.done["scores"]), earlier
-    candidates = _find_candidates(config, graph, given, stage) if missing else doubt_facts(graph, config.seed, stage)
+        candidates = Candidates.load(config.out, graph, begun.done["scores"])
+    elif missing:
+        candidates = _find_candidates(config, graph, given, stage)
+    else:
+        candidates = doubt_facts(graph, config.seed, stage)
     if oracle is not None:
         oracle.refuse_others(candidates.triples)
+    if "scores" in begun.done:
+        return candidates, earlier
     known = None if config.evidence else score_triples(_load(config), graph)
     candidates = replace(candidates, known=known, notes=(*without.notes, *candidates.notes))
     if missing:
