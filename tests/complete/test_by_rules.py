@@ -17,7 +17,7 @@ import pytest
 from actc.complete.config import RunConfig
 from actc.complete.run import run_config
 from actc.data.files import write_triples
-from actc.errors import OptionError
+from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph, write_graph
 from actc.graph.graph import Graph
 from actc.session import Session
@@ -58,20 +58,14 @@ def test_each_candidate_says_which_rule_proposed_it(folder, tmp_path):
     assert any(rule == "parent(X,Y) <= married(X,A), parent(A,Y)" for rule in columns["rule"])
 
 
-@pytest.mark.parametrize(
-    "run",
-    [
-        lambda *files: run_config(RunConfig(*files, budget=5)),
-        lambda *files: run_config(RunConfig(*files, "wrong", budget=5)),
-    ],
-)
-def test_a_graph_in_rdf_calls_things_by_its_own_labels(folder, tmp_path, run):
+@pytest.mark.parametrize("goal", ["missing", "wrong"])
+def test_a_graph_in_rdf_calls_things_by_its_own_labels(folder, tmp_path, goal):
     graph, place = read_graph(folder / "graph.tsv"), "http://example.org/"
     write_graph(tmp_path / "graph.nt", graph, base=place)
     label = "<http://www.w3.org/2000/01/rdf-schema#label>"
     with (tmp_path / "graph.nt").open("a") as file:
         file.writelines(f'<{place}{one}> {label} "Mx {one}" .\n' for one in graph.entity_names)
-    run(tmp_path / "graph.nt", tmp_path / "out")
+    run_config(RunConfig(tmp_path / "graph.nt", tmp_path / "out", goal, budget=5))
     session = Session(tmp_path / "out" / "session")
     card = session.ask(session.add_annotator("ada"), 1)[0]
     assert session.names.of(card.head).name == f"Mx {card.head.removeprefix(place)}"
@@ -81,8 +75,10 @@ def test_a_graph_in_rdf_calls_things_by_its_own_labels(folder, tmp_path, run):
 def test_an_oracle_answers_and_a_second_run_goes_on(folder, tmp_path):
     asked = RunConfig(folder / "graph.tsv", tmp_path / "out", budget=20, oracle=folder / "hidden.tsv")
     run_config(asked)
-    report = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert report["judged"] == 20
+    (tmp_path / "other.tsv").write_text("x\tr\ty\n")
+    with pytest.raises(FileError, match="judged in it"):
+        run_config(replace(asked, oracle=tmp_path / "other.tsv"))
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["judged"] == 20
     assert "--budget 20" in again_next(asked, 0.999)  # so few answers cannot guarantee it: as many again
     assert "No list has passed the test" in (tmp_path / "out" / "report.html").read_text()
     again = run_config(asked)

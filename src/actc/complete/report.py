@@ -38,7 +38,6 @@ from actc.graph.graph import Graph
 from actc.session import Session
 from actc.session.export import name_things
 
-MOST_EXAMPLES = 10
 MOST_SHOWN = 10
 REJECTED, PAGE = "rejected.tsv", "report.html"
 OF_RULES = ("rule_confidence", "rules")
@@ -237,8 +236,8 @@ class AddedFacts:
 
     def _examples(self, reasons: Reasons) -> list[dict[str, Any]]:
         """Return the surest of the accepted facts, and what was judged, each with its reasons."""
-        case, judged = self.case, self.case.answers.first(MOST_EXAMPLES)
-        sure = self.surest[:MOST_EXAMPLES]
+        case, judged = self.case, self.case.answers.first(MOST_SHOWN)
+        sure = self.surest[:MOST_SHOWN]
         rows = np.append(sure, judged.rows)
         became = ["accepted"] * len(sure) + ["called true" if label else "called false" for label in judged.labels]
         examples = zip(rows.tolist(), became, reasons.of(rows, case.decisions.accepted[rows]), strict=True)

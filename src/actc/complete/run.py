@@ -103,8 +103,8 @@ def run_config(config: RunConfig, stage: Stage = no_stage) -> Finished:
 
 
 def _run(config: RunConfig, stage: Stage) -> Finished:
-    started = time.perf_counter()
-    if config.if_changed and is_unchanged(config):
+    started, begun = time.perf_counter(), Begun.peek(config.out) if config.if_changed else None
+    if begun is not None and begun.inputs == config.inputs() and begun.done.get("state") == _state(config):
         return Finished((f"Nothing is new since the last run: {config.out} stays as it is.",))
     whole = NO_GRAPH if config.graph is None else read_graph(config.graph, config.base, config.graph_columns)
     given = None if config.candidates is None else read_given(config.candidates, config.base, whole, config.columns)
@@ -150,12 +150,6 @@ def _run(config: RunConfig, stage: Stage) -> Finished:
         finished = write_report(config, added, checked, session, report, files)
     _note_state(config, sum(len(case.annotations) for case in cases.values()), session)
     return finished
-
-
-def is_unchanged(config: RunConfig) -> bool:
-    """Return True if the folder's last run had the same configuration and no answer was added since."""
-    begun = Begun.peek(config.out)
-    return begun is not None and begun.inputs == config.inputs() and begun.done.get("state") == _state(config)
 
 
 def _note_state(config: RunConfig, answers: int = 0, session: Session | None = None) -> None:
