@@ -18,10 +18,11 @@ from actc.data.answers import Annotations
 from actc.data.triples import ScoredTriples
 from actc.errors import ChoiceError, OptionError
 from actc.methods.named import METHODS, find_method
+from actc.methods.pooled import tuned
 from actc.methods.pooled.features import PreparedPool, prepare_pool
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.model import OBJECTIVES, Posterior, Priors, cut_intervals, cuts_at, design, draw_lines
-from actc.methods.pooled.picks import ExpectedGains, pick_expected_gain, points_of
+from actc.methods.pooled.picks import ExpectedGains, pick_expected_gain
 from actc.methods.pooled.regimes import fit_regimes, regime_priors
 from actc.methods.pooled.solve import fit_prior
 
@@ -274,7 +275,8 @@ def test_a_pick_says_what_an_answer_there_is_expected_to_bring() -> None:
     picks = fitted.pick(60, np.random.default_rng(0))
     said = [float(found.group()) for reason in picks.reasons if (found := re.search(r"[0-9.]+(?= other)", reason))]
     rows, pool = picks.rows[picks.selection == "gain"], fitted.posterior.pool
-    gains = ExpectedGains(fitted.posterior).gains[points_of(pool, pool.places[rows])]
+    points = (pool.places[rows] - pool.starts[pool.relations[rows]]) * tuned.POINTS // pool.counts[pool.relations[rows]]
+    gains = ExpectedGains(fitted.posterior).gains[pool.relations[rows], points]
     np.testing.assert_allclose(said, gains[gains >= 0.05], atol=0.05 + 1e-9)
     assert len(said) > 0
 

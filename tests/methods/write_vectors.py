@@ -1,8 +1,7 @@
 """Write what the shipped numbers of the pooled methods answer on one cell: ``python -m tests.methods.write_vectors``.
 
-``pooled_vectors.json`` is the specification's and was not written here. ``shipped_vectors.json`` holds the answers of
-our own code, asked as anybody would ask: a change of the shipped numbers that nobody meant fails
-``test_shipped_numbers.py``. Whoever means to change them runs this again and commits both.
+``shipped_vectors.json`` holds the numbers of our own code: who means to change them runs this again and commits
+both. ``pooled_vectors.json`` is the specification's and was not written here.
 """
 
 from __future__ import annotations

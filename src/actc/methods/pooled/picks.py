@@ -34,12 +34,6 @@ def which_set(question: int) -> str:
     return "accepted" if int(before * rejected) == int(after * rejected) else "rejected"
 
 
-def points_of(pool: PreparedPool, places: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the relations of rows, given their places, and which point of its relation stands for each."""
-    relations = pool.relations[pool.members[places]]
-    return relations, (places - pool.starts[relations]) * tuned.POINTS // pool.counts[relations]
-
-
 class ExpectedGains:
     """What a label at each point of each relation is expected to bring, updated as a batch grows.
 
@@ -108,7 +102,7 @@ def pick_expected_gain(
         probability = left.check_probability(place) + gain_share * float((near == place).any() / len(near))
         if not frame:
             gains.label(relation, point)
-        reason = RANDOM_CHECK if frame else _gain_in_words(float(first[points_of(pool, np.array(place))]))
+        reason = RANDOM_CHECK if frame else _gain_in_words(float(first[relation, point]))
         selection = "gain" if not frame else "random" if frame == "pool" else "check"
         picked.append((int(pool.members[place]), selection, frame, probability, reason))
         left.take(place)
@@ -177,11 +171,14 @@ class Unjudged:
         return float(of_set + of_pool / self.left.sum())
 
     def near(self, relation: int, point: int) -> IntArray:
-        """Return the places of a relation that a point stands for; where none is left, the nearest ones."""
-        start, end = self.pool.starts[relation : relation + 2].tolist()
-        places = start + np.flatnonzero(self.free[start:end])
-        distance = np.abs(points_of(self.pool, places)[1] - point)
-        return np.asarray(places[distance == distance.min()])
+        """Return the unjudged places of a relation that a point stands for; where none is left, the nearest one."""
+        start, count = int(self.pool.starts[relation]), int(self.pool.counts[relation])
+        low, high = start + point * count // tuned.POINTS, start - (-(point + 1) * count // tuned.POINTS)
+        places = low + np.flatnonzero(self.free[low:high])
+        if len(places):
+            return places
+        places = start + np.flatnonzero(self.free[start : start + count])
+        return places[[np.argmin(np.maximum(low - places, places - high + 1))]]
 
 
 def pick_rare(
