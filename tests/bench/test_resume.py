@@ -90,8 +90,8 @@ def test_a_method_of_the_users_own_runs_in_every_process(run, tmp_path, monkeypa
 
 def bench_words(folders, out):
     """A bench of about a second."""
-    words = ["bench", *(str(folder.path) for folder in folders), "--method", "actc-gp-dens,actc-gp-rndm,localopt-acc"]
-    return [*words, "--budget", "1,20,100", "--repeats", "60", "--jobs", "1", "--quiet", "--out", str(out)]
+    words = "--method actc-gp-dens --method actc-gp-rndm --method localopt-acc --budget 1,20,100 --repeats 60 --jobs 1"
+    return ["bench", *(str(folder.path) for folder in folders), *words.split(), "--quiet", "--out", str(out)]
 
 
 def kill_in_mid_run(words, part):
