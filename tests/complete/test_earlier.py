@@ -156,7 +156,8 @@ def test_what_was_called_true_enters_and_what_was_called_false_does_not_whoever_
     assert (heads[0], "likes", "nobody") in triples_of(out / "graph.tsv")
     assert (heads[1], "likes", "somebody") not in triples_of(out / "graph.tsv")
     report = json.loads((out / "report.json").read_text())
-    assert report["called_true"] == 1
+    assert (report["called_true"], report["since"]) == (1, None)  # there is no run to compare with
+    assert sum(line["known"] for line in report["relations"].values()) == report["triples_before"]
     listed = [line.split("\t") for line in (out / "accepted.tsv").read_text(encoding="utf-8").splitlines()]
     by = [line[listed[0].index("by")] for line in listed[1:]]
     assert report["accepted_by"] == {who: by.count(who) for who in report["accepted_by"]}
@@ -164,14 +165,13 @@ def test_what_was_called_true_enters_and_what_was_called_false_does_not_whoever_
     assert sum(line["accepted"] for line in report["relations"].values()) == len(by)
     assert report["triples_after"] == len(triples_of(out / "graph.tsv"))
     assert any("2 name an entity or a relation that is unknown" in note for note in report["notes"])
-    proposed = read_graph(out / "candidates.parquet")
-    wrong = next(
-        proposed.triple(row) for row in range(len(proposed)) if proposed.triple(row) in triples_of(out / "accepted.tsv")
-    )
+    wrong = min(triples_of(out / "accepted.tsv") - {(heads[0], "likes", "nobody")})
     write_triples(tmp_path / "no.tsv", {**encode_columns(*([one] for one in wrong)).columns(), "label": [0]})
+    (out / "published.json").write_text("{}")
     run_config(plan(world, out, "old.tsv", judged=(tmp_path / "no.tsv",), budget=0, oracle=None))
     assert wrong not in triples_of(out / "accepted.tsv")
     run_config(plan(world, out, "new.tsv", budget=0, oracle=None))
+    assert (out / "published.json").exists()  # what is in stores can be withdrawn
     assert wrong not in triples_of(out / "accepted.tsv")
     assert (heads[0], "likes", "nobody") in triples_of(out / "accepted.tsv")
 
@@ -269,9 +269,9 @@ def test_changes_are_counted_and_said():
     before = Earlier(accepted=one, undecided=POOL.take([5, 6]), graph=POOL.take([6]))
     found = before.compare(two, POOL.take([5]), Graph.of(POOL.take([0, 7])))
     assert describe_changes({**found, "answers_against_the_graph": 1}) == (
-        "Since the run before: 2 newly accepted, 0 no longer accepted, 2 accepted as before, 1 still undecided; 1 that "
-        "were accepted are facts of the graph now. The graph has 2 new facts, and 1 are gone. People called 1 facts "
-        "of the graph false: disagreeing.tsv."
+        "Since the run before: 2 newly accepted, 0 no longer accepted, 2 accepted as before, 1 accepted before and in "
+        "the graph now; 1 still undecided. New facts of the graph: 2; gone: 1. Facts of the graph that people called "
+        "false: 1 (disagreeing.tsv)."
     )
 
 

@@ -27,6 +27,7 @@ from actc.data.files import read_list
 from actc.data.triples import IntArray, Triples, encode_columns
 from actc.decide.case import Case
 from actc.graph.graph import Graph
+from actc.graph.publish import PUBLISHED
 from actc.session import Session
 
 RESTORED = "restored.tsv"
@@ -35,8 +36,8 @@ ASIDE, ANSWERS, ACCEPTED, UNDECIDED, GIVEN = "earlier", "answers.tsv", "accepted
 """Where earlier files are; all answers; what was accepted; candidates that may be either; the graph as it was read."""
 LASTING = (ANSWERS, ACCEPTED, UNDECIDED, "thresholds.json", "judged.parquet", "pool.parquet", BEGUN, "session")
 """What stays of every run, reports too; all else of the last one only."""
-STAYING = (ASIDE, RESTORED, LOCKED)
-"""What a new run finds as it was: the files of earlier ones, and facts that somebody put back."""
+STAYING = (ASIDE, RESTORED, LOCKED, PUBLISHED)
+"""What a new run finds as it was: the files of earlier ones, facts that somebody put back, what is in stores."""
 NO_TRIPLES = encode_columns([], [], [])
 DOUBT = 0.2  # a candidate is undecided where P(true) is between this and one minus this
 FED_BACK = 0.5  # of what was accepted: where the graph holds more of it, the graph is what a run into the folder wrote
@@ -139,9 +140,6 @@ class Earlier:
             _last(folder, "session"),
         )
 
-    def __bool__(self) -> bool:
-        return self.graph is not None or bool(len(self.answers))
-
     def fed_back(self, graph: Triples) -> bool:
         """Return True if a graph holds what was accepted before, because somebody put it there."""
         return len(self.accepted) > 0 and bool(graph.contains(self.accepted).mean() > FED_BACK)
@@ -173,19 +171,19 @@ class Earlier:
 
     def compare(self, accepted: Triples, undecided: Triples, graph: Triples) -> dict[str, int]:
         """Count what changed since the run before: what is accepted, what is in doubt, the graph itself."""
+        if self.graph is None:
+            return {}
         gone = self.accepted.take(~accepted.contains(self.accepted))
         entered = int(graph.contains(gone).sum())
-        counts = {
+        return {
             "accepted_added": int((~self.accepted.contains(accepted)).sum()),
             "accepted_removed": len(gone) - entered,
             "accepted_unchanged": len(self.accepted) - len(gone),
             "entered_the_graph": entered,
             "undecided_unchanged": int(self.undecided.contains(undecided).sum()),
+            "facts_added": int((~self.graph.contains(graph)).sum()),
+            "facts_removed": int((~graph.contains(self.graph)).sum()),
         }
-        if self.graph is None:
-            return counts
-        added, removed = ~self.graph.contains(graph), ~graph.contains(self.graph)
-        return {**counts, "facts_added": int(added.sum()), "facts_removed": int(removed.sum())}
 
 
 def find_undecided(case: Case) -> IntArray:
@@ -197,16 +195,13 @@ def find_undecided(case: Case) -> IntArray:
 
 
 def describe_changes(changes: dict[str, Any]) -> str:
-    """Return in one line what changed since the run before."""
-    line = (
-        f"Since the run before: {changes['accepted_added']:,} newly accepted, {changes['accepted_removed']:,} no "
-        f"longer accepted, {changes['accepted_unchanged']:,} accepted as before, "
-        f"{changes['undecided_unchanged']:,} still undecided"
-    )
-    if changes["entered_the_graph"]:
-        line += f"; {changes['entered_the_graph']:,} that were accepted are facts of the graph now"
+    """Return in one line what changed since the run before, and how often people contradict the graph."""
+    against, line = changes["answers_against_the_graph"], ""
     if "facts_added" in changes:
-        line += f". The graph has {changes['facts_added']:,} new facts, and {changes['facts_removed']:,} are gone"
-    against = changes["answers_against_the_graph"]
-    line += f". People called {against:,} facts of the graph false: disagreeing.tsv" if against else ""
-    return line + "."
+        line = (
+            f"Since the run before: {changes['accepted_added']:,} newly accepted, {changes['accepted_removed']:,} no "
+            f"longer accepted, {changes['accepted_unchanged']:,} accepted as before, {changes['entered_the_graph']:,} "
+            f"accepted before and in the graph now; {changes['undecided_unchanged']:,} still undecided. New facts of "
+            f"the graph: {changes['facts_added']:,}; gone: {changes['facts_removed']:,}. "
+        )
+    return f"{line}Facts of the graph that people called false: {against:,}{' (disagreeing.tsv)' * (against > 0)}."

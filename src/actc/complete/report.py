@@ -230,7 +230,7 @@ class AddedFacts:
             "evidence": None if reasons is None else reasons.describe() | {"examples": self._examples(reasons)},
             "relations": {
                 relation: {name: of[relation] for name, of in counts.items()}
-                for relation in sorted({*candidates.relation_names, *called.triples.relation_names})
+                for relation in sorted(sum(counts.values(), Counter()))
             },
         }
 

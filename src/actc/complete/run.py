@@ -328,8 +328,6 @@ class _Run:
         folder, against = self.config.out, answers.called_false(self.graph)
         if len(against):
             write_triples(folder / "disagreeing.tsv", against.triples.columns())
-        if not self.earlier:
-            return None
         undecided = case.candidates.take(find_undecided(case))
         changes = self.earlier.compare(read_list(folder / ACCEPTED), undecided, self.graph)  # as every door reads it
-        return {**changes, "answers_against_the_graph": len(against)}
+        return {**changes, "answers_against_the_graph": len(against)} if changes or len(against) else None

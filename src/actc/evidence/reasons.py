@@ -316,7 +316,7 @@ class Reasons:
         true = sum(model.share * len(evidence) for evidence, model in self.parts)
         return {
             "holdout_facts": sum(model.holdout for model in models),
-            "expected_share": round(true / sum(len(evidence) for evidence, _ in self.parts), 4),
+            "expected_share": round(true / sum(len(evidence) for evidence, _ in self.parts), 6),
             "weights": {name: round(weight, 3) for name, weight in weights},
         }
 
