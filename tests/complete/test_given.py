@@ -83,14 +83,14 @@ def test_cards_show_the_sentences_and_answers_decide_with_reasons(home, tmp_path
 
 def test_texts_of_one_triple_are_put_together_and_counted(tmp_path):
     (tmp_path / "c.csv").write_text(
-        "Subject,Relation,Object,Evidence,Probability,note\n"
-        'a,r,b,"One, and\nmore.",.3,x\na,r,c,Two.,0.5,y\na,r,b,Three.,0.8,z\n'
+        "Subject,Relation,Object,Evidence,Probability,note,when\n"
+        'a,r,b,"One, and\nmore.",.3,x,1843\na,r,c,Two.,0.5,y,\na,r,b,Three.,0.8,z,\n'
     )
     table = read_given(tmp_path / "c.csv", "", NOTHING)
     assert [table.triples.triple(row) for row in range(2)] == [("a", "r", "b"), ("a", "r", "c")]
     assert table.triples.further["support"].tolist() == [2, 1]
     assert table.triples.further["text"].tolist() == ["One, and\nmore.\nThree.", "Two."]
-    assert table.triples.further["note"].tolist() == ["x", "y"]
+    assert [table.triples.further[name][0] for name in ("note", "given_when")] == ["x", "1843"]
     np.testing.assert_allclose(table.triples.scores, logit(np.array([0.8, 0.5])))
 
 

@@ -92,6 +92,7 @@ def test_answers_are_found_in_the_pool_by_their_names(make):
     [
         (pd.DataFrame({"head": ["a"]}), TableError, "'relation'.*head"),
         (np.zeros((2, 4)), TableError, "ndarray"),
+        (pd.DataFrame(np.zeros((2, 4))), TableError, "'head' is missing .the columns: 0, 1, 2, 3"),
         (pd.DataFrame({**COLUMNS, "head": ["a", None, "c"]}), RowError, "Row 1"),
         (pl.DataFrame({**COLUMNS, "head": [1.0, 2, 3]}), RowError, "Row 0.*1.0"),
         (pl.DataFrame({**COLUMNS, "score": [1.0, None, 3.0]}), RowError, "Row 1"),

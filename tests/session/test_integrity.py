@@ -49,7 +49,7 @@ def write_lines(path, *lines):
 @pytest.fixture
 def line(scores):
     head, relation, tail = scores.read_text().splitlines()[1].split("\t")[:3]
-    return {"head": head, "relation": relation, "tail": tail, "answer": "true"}
+    return {"subject": head, "predicate": relation, "object": tail, "answer": "true"}
 
 
 def test_a_file_makes_nobody_an_owner_but_an_owner_may_take_its_decisions_as_their_own(scores, tmp_path, line):

@@ -72,10 +72,9 @@ def _read_table(path: Path, columns: Columns) -> ScoredTriples:
     values, likely, own = triples.scores, triples.probabilities, {}
     if np.isfinite(values).any():
         own["confidence" if likely else "given_score"] = values
-    further = {name: column for name, column in triples.further.items() if name not in PROVENANCE}
-    further = {f"given_{name}" if name in own else name: column for name, column in further.items()}
+    further = {f"given_{name}" if name in (*own, *PROVENANCE) else name: c for name, c in triples.further.items()}
     log_odds = _log_odds(values, likely) if own else np.zeros(len(triples))
-    return replace(triples.with_scores(log_odds), further={**further, **own})
+    return replace(triples.with_scores(log_odds), further=further | own)
 
 
 def _log_odds(values: FloatArray, probabilities: bool) -> FloatArray:

@@ -320,9 +320,7 @@ class Answers(Provenance):
         heads, relations, tails = read_frame(frame, TRIPLE)
         if not {"label", "probability"} & there.keys():
             raise TableError("The answers of judges need a column 'label' (1 or 0) or 'probability' (0 to 1).")
-        p = np.full(len(heads), np.nan)
-        if "probability" in there:
-            p = _as_probabilities(there["probability"])
+        p = _as_probabilities(there["probability"]) if "probability" in there else np.full(len(heads), np.nan)
         label = np.asarray(as_labels(there["label"]), dtype=np.float64) if "label" in there else p
         who = np.array([str(name) for name in as_list(there["judge"])], dtype=object)
         every = cls(encode_columns(heads, relations, tails), label > 0.5, p, **{**more, "who": who})

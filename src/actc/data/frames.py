@@ -194,7 +194,7 @@ def name_columns(names: Sequence[str], columns: Columns) -> dict[str, str]:
     for name, given in chosen.items():
         if given not in names:
             if not (given.isdecimal() and 0 < int(given) <= len(names)):
-                raise TableError(f"there is no column {given!r}; there are: {', '.join(names)}.")
+                raise TableError(f"there is no column {given!r}; there are: {', '.join(map(str, names))}.")
             chosen[name] = names[int(given) - 1]
     return chosen
 
@@ -215,9 +215,8 @@ def call_columns(names: Sequence[str], columns: Columns = None) -> dict[str, str
     edge = {name: next((called[other] for other in (name, *others) if other in called), None)
             for name, others in EDGE_NAMES.items()}  # fmt: skip
     if edge["head"] is not None and edge["tail"] is not None:
-        if (
-            edge["relation"] is None and "label" in called and "source_id" in called
-        ):  # LlamaIndex: of the edge, no answer
+        # LlamaIndex: a label of the edge, no answer.
+        if edge["relation"] is None and "label" in called and "source_id" in called:
             edge["relation"] = called.pop("label")
         called |= {name: own for name, own in edge.items() if own is not None}
         if "weight" in called:
@@ -231,9 +230,7 @@ def _column_names(frame: Any) -> list[Any] | None:
     if _is_lazy(frame):
         return list(frame.collect_schema().names())
     names = getattr(frame, "column_names", getattr(frame, "columns", None))  # a pyarrow Table's columns are its data
-    if names is None or callable(names) or not hasattr(frame, "__getitem__"):
-        return None
-    return list(names) if all(isinstance(name, str) for name in names) else None
+    return None if names is None or callable(names) or not hasattr(frame, "__getitem__") else list(names)
 
 
 FRAMES: dict[str, tuple[str, Callable[[Any, dict[str, Any]], Any]]] = {

@@ -270,8 +270,10 @@ def require(layout: Layout, names: Sequence[str]) -> None:
         there = f"there are: {', '.join(layout.names)}"
         used = {layout.columns.get(name) for name in names}
         named = ",".join(map("=".join, zip(missing, (name for name in layout.names if name not in used), strict=False)))
-        # Of several tables that a command reads, the option is about one.
+        # Of several tables that a command reads, the option is about one, which is none of answers.
         remedy = f"Name yours: --columns {quote_word(named)}, or rename it." if named else "Add it."
+        if names[-1] in ("label", "judge"):
+            remedy = "Rename yours, or add it."
         raise FileError(f"{layout.path}, line 1: the column {missing[0]!r} is missing; {there}. {remedy}")
     raise FileError(
         f"{layout.path}, line 1: {len(layout.names)} columns are there, but {len(names)} are needed "

@@ -59,10 +59,10 @@ class Decisions:
     def columns(self, accepted_only: bool = True) -> dict[str, NDArray[Any]]:
         """Return head, relation, tail, score, accepted (of all), probability and by, as files and frames have them."""
         rows = np.flatnonzero(self.accepted) if accepted_only else np.arange(len(self.triples))
-        more: dict[str, NDArray[Any]] = {} if accepted_only else {"accepted": self.accepted}
-        more |= {} if self.probability is None else {"probability": self.probability[rows]}
+        made = {"accepted": None if accepted_only else self.accepted, "probability": self.probability, "by": self.by}
+        more = {name: column[rows] for name, column in made.items() if column is not None}
         columns = {**self.triples.take(rows).columns(), "score": self.triples.scores[rows]}
-        return {**columns, **more, "by": self.by[rows]}
+        return {f"given_{name}" if name in more else name: column for name, column in columns.items()} | more
 
     def excluded_columns(self, facts: Triples | None) -> dict[str, Any]:
         """Return what constraints exclude as a table: triple, score, probability, constraint, why, against, other.

@@ -61,7 +61,7 @@ def pick_triples(
 ) -> Any:
     """Return the triples to judge next as a data frame.
 
-    Its columns are head, relation, tail and score; those of the pool's frame that are no others; and selection,
+    Its columns are head, relation, tail and score; those of the pool's frame in memory that are no others; selection,
     sampling_frame, inclusion_probability, round and frame_size, which describe how each was selected. Leave these
     beside the answers: guarantees rest on them.
 
@@ -92,8 +92,8 @@ def pick_triples(
     picks = pick_next(case, count, random) if case.target is None else pick_draws(case, case.target, count, random)
     chosen = case.pool.take(picks.rows)
     columns = {**chosen.plain().columns(), "score": chosen.scores, **chosen.further}
-    drawn = {**{name: getattr(picks, name) for name in DRAWN}, "frame_size": np.full(len(picks), len(case.pool))}
-    return _frame_like(pool, picks.rows, {**columns, **drawn}, library)
+    columns |= {name: getattr(picks, name) for name in DRAWN} | {"frame_size": np.full(len(picks), len(case.pool))}
+    return _frame_like(pool, picks.rows, columns, library)
 
 
 def accept_triples(
@@ -113,7 +113,8 @@ def accept_triples(
     """Return the accepted triples as a data frame: head, relation, tail, score, probability, by.
 
     What a person judged is decided by the person; all others by the method. Methods without probabilities leave that
-    column out. Further columns of the pool's frame come back, and in pandas its index.
+    column out. Further columns of the pool's frame come back, and in pandas its index; of a lazy frame, and of a
+    relation of DuckDB's, they do not. One that is called like a column made here comes back as ``given_…``.
 
     Parameters
     ----------
@@ -156,6 +157,8 @@ def accept_triples(
     case = replace(case, constraints=constraints or Constraints())
     if len(case.judged) and not len(case.annotations):
         LOG.warning(NO_PERSON)
+    if case.target:
+        _ = case.ranked_by_method  # refused where there are no probabilities
     decided = case.decisions
     rows = np.arange(len(case.pool)) if keep_all else np.flatnonzero(decided.accepted)
     return _frame_like(pool, rows, decided.columns(accepted_only=not keep_all), library)
@@ -199,7 +202,7 @@ def _frame_like(pool: Any, rows: IntArray, columns: dict[str, Any], library: str
     if isinstance(pool, ScoredTriples):
         return make_frame(columns, library or "pandas")
     numbers = [name for name, column in read_optional(pool, TRIPLE).items() if are_integers(column)]
-    columns = {**columns, **{name: np.array(list(map(int, columns[name])), dtype=np.int64) for name in numbers}}
+    columns = columns | {name: columns[name].astype(np.int64) for name in numbers}
     kind = library or kind_of(pool)
     frame = make_frame(columns, kind)
     return frame.set_axis(pool.index[rows]) if kind == "pandas" and hasattr(pool, "index") else frame

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from actc.data.answers import PROVENANCE, Annotations, Answers
+from actc.data.frames import call_columns
 from actc.data.text_files import load_json, open_text
 from actc.data.triples import ScoredTriples, encode_columns
 from actc.errors import FileError, OptionError, RowError, SessionError
@@ -136,10 +137,8 @@ def _insert(
             except SessionError as error:
                 raise FileError(f"{places[at]}: {error}") from None
             if stored is None:
-                p, began = (
-                    float(answers.inclusion_probability[at]),
-                    int(np.clip(np.nan_to_num(answers.round[at]), 0, MOST_ROUND)),
-                )
+                p = float(answers.inclusion_probability[at])
+                began = int(np.clip(np.nan_to_num(answers.round[at]), 0, MOST_ROUND))
                 how = answers.selection[at], answers.sampling_frame[at], p if p > 0 else None, began
                 put_tasks(connection, [task_of(pool, row, IMPORTED, *(GIVEN if other[at] else how))])
                 queue.insert(judgement, "import" if kinds[who] == "person" else "settle")
@@ -164,8 +163,9 @@ def _read_entries(entries: Entries, owner: bool) -> tuple[Answers, list[Judgemen
     """Check judgements; return the answers, the judgements to store without their triples, and their places."""
     given, judgements, places = list[dict[str, Any]](), list[Judgement](), list[str]()
     for place, entry in entries:
+        entry = {name: entry[own] for name, own in call_columns(list(entry)).items()} | entry
         if missing := [name for name in Session.TRIPLE if not isinstance(entry.get(name), str)]:
-            raise FileError(f"{place}: {missing[0]!r} is missing.")
+            raise FileError(f"{place}: {missing[0]!r} is missing, or no text.")
         if not is_storable(json.dumps(entry, ensure_ascii=False)):
             raise FileError(f"{place}: it has half a character in it (a lone surrogate), which cannot be stored.")
         answer = str(entry.get("answer", entry.get("label", ""))).strip().lower()
@@ -173,9 +173,7 @@ def _read_entries(entries: Entries, owner: bool) -> tuple[Answers, list[Judgemen
         if answer not in LABELS:
             raise FileError(f"{place}: {answer!r} is no answer; write true, false or unsure.")
         if kind not in KINDS:
-            raise FileError(
-                f"{place}: {kind!r} is no kind of annotator, person or owner; machines judge by `actc judge`."
-            )
+            raise FileError(f"{place}: {kind!r} is neither person nor owner; machines judge by `actc judge`.")
         if kind == OWNER and not owner:
             raise FileError(
                 f"{place}: this is an owner's answer, which overrules everybody; a file gives nobody that right. To "
@@ -184,16 +182,15 @@ def _read_entries(entries: Entries, owner: bool) -> tuple[Answers, list[Judgemen
         name = str(entry.get("name") or entry.get("annotator") or "")
         name = OWNER if kind == OWNER else "" if name == OWNER else name
         try:
-            numbers = {
-                name: float(empty if entry.get(name) is None else entry[name]) for name, empty in NUMBERS.items()
-            }
+            numbers = {of: float(empty if entry.get(of) is None else entry[of]) for of, empty in NUMBERS.items()}
             seconds = numbers["seconds"] if 0 <= numbers["seconds"] < MOST_SECONDS else None
-            key, note = str(entry.get("key") or ""), str(entry.get("note") or "")
+            key, note = (str(entry.get(of) or "") for of in ("key", "note"))
             judgements.append(Judgement(answer, None, key, seconds, note))
         except (TypeError, ValueError, OverflowError) as error:
             raise FileError(f"{place}: {error}") from None
-        texts = {name: str(entry.get(name, empty)) for name, empty in (("selection", "given"), ("sampling_frame", ""))}
-        given.append({**entry, **numbers, **texts, "who": name, "when": _seconds(entry.get("at"))})
+        entry = {"selection": "given", "sampling_frame": ""} | entry | numbers
+        texts = {name: str(entry[name]) for name in ("selection", "sampling_frame")}
+        given.append(entry | texts | {"who": name, "when": _seconds(entry.get("at"))})
         places.append(place)
     try:
         answers = Answers(
