@@ -103,7 +103,9 @@ def test_to_publish_twice_is_to_publish_once_and_to_withdraw_leaves_the_store_as
         f"<{PLACE}new2> <{PLACE}r1> <{PLACE}e2> <{run}> .",
         f'<{PLACE}new3> <{PLACE}r3> "say \\"hm\\""@en <{run}> .',
     }
+    publish_facts(folder, to, f"{INTO}2", write=True)  # the last one, under another IRI
     said = withdraw_facts(folder, to, INTO).lines
+    withdraw_facts(folder, to, f"{INTO}2")
     assert said == (f"3 facts of {run} out of {to}.", "2 facts back into the default graph.", "Done.")
     assert dump(url) == before
     with pytest.raises(OptionError):
@@ -128,11 +130,6 @@ def test_a_second_run_says_that_an_earlier_one_is_there_and_replaces_it(url, fol
     assert dump(url) == before
 
 
-def test_a_dry_run_into_a_store_that_does_not_answer_says_so(folder):
-    with pytest.raises(StoreError):
-        publish_facts(folder, "sparql:http://127.0.0.1:1/update", INTO)
-
-
 def test_without_remove_what_was_taken_out_stays(url, folder):
     before = dump(url)
     published = publish_facts(folder, f"sparql:{url}/update", INTO, write=True)
@@ -150,8 +147,12 @@ def test_facts_are_removed_from_the_graph_that_is_named(url, folder):
     assert json.loads((folder / "published.json").read_text())["runs"][0]["removed"]["urn:g"] == [
         f"<{PLACE}old1> <{PLACE}r1> <{PLACE}e1>"
     ]
+    run, now = publish_facts(folder, to, INTO).run, dump(url)
+    (folder / "published.json").write_text("{")
+    with pytest.raises(FileError, match="delete it"):
+        withdraw_facts(folder, to, INTO, run=run)
+    assert dump(url) == now
     (folder / "published.json").unlink()  # the store itself knows
-    run = publish_facts(folder, to, INTO).run
     withdraw_facts(folder, to, INTO, run=run)
     assert dump(url) == before
 
@@ -229,7 +230,10 @@ def test_facts_that_no_update_can_name_are_left_out_and_said(url, tmp_path):
     assert dump(url) == before
 
 
-def test_names_that_are_no_iris_need_a_base(url, folder):
+def test_a_silent_store_and_a_folder_without_decisions_are_refused_and_names_need_a_base(url, folder, tmp_path):
+    for place, to, error in ((folder, "http://127.0.0.1:1", StoreError), (tmp_path, url, FileError)):
+        with pytest.raises(error):
+            publish_facts(place, f"sparql:{to}/update", INTO)
     (folder / "begun.json").unlink()
     with pytest.raises(TableError):
         publish_facts(folder, f"sparql:{url}/update", INTO)
@@ -240,11 +244,6 @@ def test_names_that_are_no_iris_need_a_base(url, folder):
 def test_an_into_that_is_no_iri_is_refused(url, folder, into):
     with pytest.raises(OptionError, match="--into"):
         publish_facts(folder, f"sparql:{url}/update", into, write=True)
-
-
-def test_a_folder_in_which_nothing_was_decided_is_refused(url, tmp_path):
-    with pytest.raises(FileError):
-        publish_facts(tmp_path, f"sparql:{url}/update", INTO)
 
 
 def test_complete_and_publish_from_an_empty_folder_in_three_commands(tmp_path, monkeypatch):

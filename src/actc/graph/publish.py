@@ -199,6 +199,7 @@ def publish_facts(
         Called with lines written, lines in all.
     """
     run = Publication.read(Path(folder), into, base)
+    read_records(Path(folder))  # refused before anything is changed
     if not len(run.accepted) and not (remove and len(run.removed)):
         hint = f"; --remove takes out the {len(run.removed):,} that are wrong" if len(run.removed) else ""
         raise OptionError(f"{folder}: nothing was accepted there{hint}.")
@@ -311,6 +312,7 @@ def withdraw_facts(
     query_at, key_from
         As in :func:`publish_facts`.
     """
+    read_records(Path(folder))  # refused before anything is changed
     name = run or last_run(Path(folder), to, into)
     with SparqlTarget(StoreAddress.of(to, key_from), query_at) as target:
         facts, removed = target.count(refuse_odd_iri(name, "--run")), _read_removed(target, name)
@@ -328,11 +330,9 @@ def withdraw_facts(
 
 def add_record(folder: Path, run: str, to: str, record: dict[str, Any]) -> None:
     """Write down in the folder what became of a run in a store."""
-    records = read_records(folder)
-    earlier = next((one for one in records if (one["run"], one["store"]) == (run, to)), {})
-    others = [one for one in records if one is not earlier]
-    content = {"format": FORMAT, "runs": [*others, {"run": run, "store": to, **earlier, **record}]}
-    write_json(_record_path(folder), content)
+    records = {(one["run"], one["store"]): one for one in read_records(folder)}
+    now = {"run": run, "store": to, **records.pop((run, to), {}), **record}
+    write_json(_record_path(folder), {"format": FORMAT, "runs": [*records.values(), now]})
 
 
 def read_records(folder: Path) -> list[dict[str, Any]]:
@@ -341,15 +341,15 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     try:
-        return [{"run": str(one["run"]), "store": str(one["store"]), **one} for one in load_json(path)["runs"]]
+        return [{**one, "run": str(one["run"]), "store": str(one["store"])} for one in load_json(path)["runs"]]
     except (ValueError, KeyError, TypeError):
-        raise FileError(f"{path}: it is damaged; name the run with --run.") from None
+        raise FileError(f"{path}: it is damaged; delete it. To withdraw, name the run with --run.") from None
 
 
 def last_run(folder: Path, to: str, into: str) -> str:
     """Return the name of the last run that was published from a folder into a store and not withdrawn."""
     for one in reversed(read_records(folder)):
-        if one["store"] == to and str(one["run"]).startswith(into.rstrip("/#")) and not one.get("withdrawn"):
+        if one["store"] == to and one["run"].startswith(f"{into.rstrip('/#')}/run/") and not one.get("withdrawn"):
             return str(one["run"])
     raise OptionError(f"{folder}: nothing of it is in {to} under {into}; name another run with --run.")
 
