@@ -63,7 +63,7 @@ class FileOracle:
         """Refuse candidates of which it can judge none."""
         if not len(self.judge(candidates)):
             raise FileError(
-                f"{self.path}: none of the {len(candidates)} candidates is judged in it; is it about another graph?"
+                f"{self.path}: none of the {len(candidates):,} candidates is judged in it; is it about another graph?"
             )
 
 
