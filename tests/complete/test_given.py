@@ -113,7 +113,7 @@ def test_a_weight_is_no_confidence_and_other_columns_come_back(tmp_path):
 @pytest.mark.parametrize("cells", ["a\tr\t\t.5", "a\tr\tb\thigh", "a\tr\tb\tnan"])
 def test_a_bad_cell_is_named_with_its_line(tmp_path, cells):
     (tmp_path / "c.tsv").write_text(f"head\trelation\ttail\tconfidence\nx\tr\ty\t.5\n{cells}\n")
-    with pytest.raises(FileError, match=r"c\.tsv, line 3: "):
+    with pytest.raises(FileError, match=r"c\.tsv, line 3: .*column (tail|confidence)"):
         read_given(tmp_path / "c.tsv", "", NOTHING)
 
 

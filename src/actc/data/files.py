@@ -337,10 +337,9 @@ def _read_codes(connection: Any) -> tuple[IntArray, IntArray, IntArray, tuple[st
 def _refuse_bad_scores(connection: Any, layout: Layout) -> None:
     """Refuse a score that is no number; a cell may be empty."""
     bad = "score <> '' AND NOT coalesce(isfinite(TRY_CAST(score AS DOUBLE)), false)"
-    row = connection.execute(f"SELECT row, score FROM loaded WHERE {bad} ORDER BY row LIMIT 1").fetchone()
-    if row is not None:
-        hint = "; write a point in place of the comma" if is_number(row[1].replace(",", ".", 1)) else ""
-        raise FileError(f"{layout.where(row[0])}: {row[1]!r} is no finite number (column score){hint}.")
+    for at, cell in connection.execute(f"SELECT row, score FROM loaded WHERE {bad} ORDER BY row LIMIT 1").fetchall():
+        hint = "; write a point in place of the comma" if is_number(cell.replace(",", ".", 1)) else ""
+        raise FileError(f"{layout.where(at)}: {cell!r} is no finite number (column {layout.columns['score']}){hint}.")
 
 
 BAD_SCORE = "(score IS NULL OR NOT abs(score) < CAST('inf' AS DOUBLE))"
