@@ -94,13 +94,13 @@ def test_an_oracle_takes_wrong_facts_out_and_undo_puts_them_back(home, out):
 def test_the_report_has_the_reasons_of_the_list_which_are_worked_out_once(home, out, monkeypatch):
     asked, of = [], Reasons.of
     monkeypatch.setattr(Reasons, "of", lambda self, rows, *more: asked.append(len(rows)) or of(self, rows, *more))
-    run_config(RunConfig(home / "graph.tsv", out, "wrong", budget=0))
+    text = (home / "graph.tsv").read_text().replace("\n", "\tsaid\n")
+    (home / "said.tsv").write_text(text.replace("said", "sentence", 1))
+    lines = run_config(RunConfig(home / "said.tsv", out := out.parent / "new", "wrong", budget=0)).lines
+    assert any("--candidates" in line for line in lines)
     listed = lines_of(out / "doubtful.tsv")[1:]
-    assert asked == [len(listed)]
-    shown = json.loads((out / "report.json").read_text())["most_doubtful"]
-    assert [[*one["triple"], one["reasons"]] for one in shown] == [
-        [*line[:3], line[4]] for line in listed[: len(shown)]
-    ]
+    shown = [[*one["triple"], one["reasons"]] for one in json.loads((out / "report.json").read_text())["most_doubtful"]]
+    assert (asked, shown) == ([len(listed)], [[*line[:3], line[4]] for line in listed[: len(shown)]])
 
 
 def test_people_say_whether_a_fact_is_true_and_wrong_ones_are_taken_out(home, out):

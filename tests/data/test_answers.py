@@ -44,7 +44,7 @@ def test_every_answer_that_matches_is_used_and_of_the_others_it_is_said_why_not(
     said = answers("aru", "arv", "brz", "arq")
     assert said.on(POOL).rows.tolist() == [0]
     assert said.describe_use(POOL, graph) == [
-        "1 of 4 answers are about candidates and are used; 1 is a fact of the graph already, 1 names an entity or a "
+        "1 of 4 answers can be used; 1 is a fact of the graph already, 1 names an entity or a "
         "relation that is unknown here, 1 is not among the candidates.",
     ]
 
@@ -76,7 +76,7 @@ def test_calibrate_uses_the_labels_that_match_and_says_what_became_of_the_others
     with caplog.at_level(logging.WARNING, logger="actc"):
         found = calibrate(tmp_path / "scores.tsv", labels, method="localopt-acc")
     assert found.counts.annotated == 2
-    assert "2 of 3 answers are about candidates" in caplog.text
+    assert "2 of 3 answers can be used" in caplog.text
     labels.write_text("head\trelation\ttail\tlabel\nnobody\tr\tu\t1\n")
     with pytest.raises(TableError):
         calibrate(tmp_path / "scores.tsv", labels, method="localopt-acc")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from actc.errors import TableError
+from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 
 
@@ -14,8 +15,16 @@ def graph():
 
 def test_a_repeated_triple_is_kept_once_and_noted():
     graph = Graph.from_columns(["a", "b", "a"], ["r"] * 3, ["b", "c", "b"])
-    assert [graph.triple(row) for row in range(len(graph))] == [("a", "r", "b"), ("b", "r", "c")]
-    assert graph.notes == ("1 repeated triples are kept once.",)
+    assert [*map(graph.triple, range(len(graph))), *graph.notes] == [
+        ("a", "r", "b"),
+        ("b", "r", "c"),
+        "1 repeated triples are kept once.",
+    ]
+
+
+def test_a_first_line_that_may_name_the_columns_is_noted(tmp_path):
+    (tmp_path / "graph.csv").write_text("Book,Property,Value\n" + "".join(f"a{k},r,b{k}\n" for k in range(30)))
+    assert ["Book, Property, Value" in note for note in read_graph(tmp_path / "graph.csv").notes] == [True]
 
 
 def test_columns_of_different_length_are_refused():
@@ -25,13 +34,11 @@ def test_columns_of_different_length_are_refused():
 
 def test_codes_into_another_vocabulary_are_minus_one_for_names_it_lacks(graph):
     recoded = graph.recoded(["c", "b"], ["s"])
-    assert recoded.heads.tolist() == [-1, 1, -1]
-    assert recoded.relations.tolist() == [-1, -1, 0]
+    assert (recoded.heads.tolist(), recoded.relations.tolist()) == ([-1, 1, -1], [-1, -1, 0])
 
 
 def test_contains_compares_names_not_codes(graph):
-    other = Graph.from_columns(["b", "z", "a"], ["r", "r", "s"], ["c", "c", "b"])
-    assert graph.contains(other).tolist() == [True, False, False]
+    assert graph.contains(Graph.from_columns([*"bza"], [*"rrs"], [*"ccb"])).tolist() == [True, False, False]
 
 
 def test_with_scores_keeps_the_rows(graph):

@@ -31,14 +31,13 @@ def test_a_session_of_the_pooled_method_knows_its_random_checks(tmp_path):
     session.close()
     case = open_case(session.folder)[0]
     answers = case.annotations
-    assert len(answers) == 75
     stored = {row["triple"]: (row["selection"], row["sampling_frame"], row["inclusion_probability"]) for row in rows}
     how = zip(answers.selection, answers.sampling_frame, answers.inclusion_probability.tolist(), strict=True)
     assert dict(zip(answers.rows.tolist(), how, strict=True)) == stored
     assert {"check", "gain"} <= set(answers.selection)
     assert {"accepted", "rejected"} <= set(answers.sampling_frame)
     report = make_report(case)
-    assert report.rests_on == "answers"
+    assert (len(answers), report.name, report.rests_on) == (75, "scores", "answers")
     assert report.draws == answers.has_inclusion_probability.sum()
 
 

@@ -96,8 +96,7 @@ ratings = st.lists(st.lists(st.sampled_from([0.0, 1.0, np.nan]), min_size=3, max
 
 @given(ratings.map(np.array))
 def test_krippendorff_and_cohen_are_those_of_other_packages(rated, table):
-    ours = rated(table)
-    shared = table[(~np.isnan(table)).sum(axis=1) > 1]
+    ours, shared = rated(table), table[(~np.isnan(table)).sum(axis=1) > 1]
     assert ours["shared"] == len(shared)
     if len(np.unique(shared[~np.isnan(shared)])) < 2:
         assert ours["krippendorff"] is None
@@ -107,10 +106,8 @@ def test_krippendorff_and_cohen_are_those_of_other_packages(rated, table):
     for pair in ours["pairs"]:
         both = table[:, [int(pair["first"]), int(pair["second"])]]
         both = both[~np.isnan(both).any(axis=1)]
-        if len(np.unique(both)) < 2:
-            assert pair["cohen"] is None
-        else:
-            assert pair["cohen"] == pytest.approx(cohen_kappa_score(*both.T), abs=1e-12)
+        kappa = None if len(np.unique(both)) < 2 else pytest.approx(cohen_kappa_score(*both.T), abs=1e-12)
+        assert pair["cohen"] == kappa
 
 
 def test_reliability_counts_only_what_both_judged(session):
@@ -289,17 +286,14 @@ def test_names_may_come_later_and_in_any_format(nameless, tmp_path, file):
     add_session_names(nameless.folder, [tmp_path / file])
     assert count_named(nameless) == (1, 3)
     named = nameless.names.of("Q1")  # the session was open all the time
-    assert (named.name, named.description) == ("Ada L.", "who")
-    assert nameless.names.of("P2").name == "born in"
+    assert (named.name, named.description, nameless.names.of("P2").name) == ("Ada L.", "who", "born in")
 
 
 @pytest.mark.parametrize("file", ["dump.json", "labels.ttl"])
 def test_names_are_in_the_language_asked_for_and_else_in_another(nameless, tmp_path, file):
     (tmp_path / file).write_text(NAME_FILES[file])
     add_session_names(nameless, [tmp_path / file], language="de")
-    assert nameless.names.of("Q1").name == "Ada"
-    assert nameless.names.of("P2").name == "born in"
-    assert nameless.names.of("Q99").name == "Q99"
+    assert [nameless.names.of(one).name for one in ("Q1", "P2", "Q99")] == ["Ada", "born in", "Q99"]
 
 
 @pytest.mark.parametrize(

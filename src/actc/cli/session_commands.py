@@ -240,7 +240,7 @@ def import_command(session: Path, judgements: Path, **options: Any) -> None:
     from actc.session.import_answers import import_judgements
 
     added, notes = import_judgements(session, judgements, **options)
-    click.echo("\n".join([*notes, f"{added:,} new judgements are in {session}."]))
+    click.echo("\n".join([*notes, f"New judgements in {session}: {added:,}."]))
 
 
 @command(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -143,7 +142,9 @@ class AddedFacts:
             if name not in hidden:
                 columns[name] = in_one_line(values[rows])
         if reasons is not None and accepted is not None:
-            columns["reasons"] = _as_texts(reasons.of(rows, np.full(len(rows), accepted)))
+            columns["reasons"] = np.array([*reasons.of(rows, np.full(len(rows), accepted)), ""], dtype=object)[
+                :-1
+            ]  # even of none
         write_triples(path, self._with_called(columns) if accepted else columns)
 
     def _write_sources(self, folder: Path, session: Session | None) -> Sources:
@@ -244,11 +245,6 @@ class AddedFacts:
         return [
             {"triple": case.candidates.triple(row), "became": what, "reasons": text} for row, what, text in examples
         ]
-
-
-def _as_texts(texts: Iterable[str]) -> NDArray[np.object_]:
-    """Return an array of texts, even of none."""
-    return np.array([*texts, ""], dtype=object)[:-1]
 
 
 def _count_relations(triples: Triples) -> Counter[str]:

@@ -32,6 +32,7 @@ from actc.data.begun import Begun, alone_in, fingerprint
 from actc.data.constraints import Constraints
 from actc.data.files import read_list, write_triples
 from actc.data.frames import TEXT
+from actc.data.layout import find_layout, is_table
 from actc.data.options import documented
 from actc.data.progress import Stage, no_stage
 from actc.data.triples import ScoredTriples
@@ -117,6 +118,8 @@ def _run(config: RunConfig, stage: Stage) -> Finished:
         oracle.refuse_others(given.triples)
     try_names(config.names, config.language)
     notes = [] if config.undo is None else put_back(config)
+    if config.goal == "wrong" and is_table(config.source) and TEXT in find_layout(config.source).columns:
+        notes.append(f"Triples from text? What decides on them is: actc complete --candidates {config.source}")
     candidates, earlier = prepare(config, whole, given, oracle, stage)
     parts = {config.goal: candidates}
     if config.check:

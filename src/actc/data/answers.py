@@ -415,7 +415,7 @@ class Answers(Provenance):
     def describe_unused(self, pool: Triples, graph: Triples | None = None) -> str:
         """Describe how many answers are about triples of a pool, and why others are not."""
         used, why = int(pool.contains(self.triples).sum()), self._explain_unused(pool, graph)
-        summary = f"{used:,} of {len(self):,} answers are about candidates and are used"
+        summary = f"{used:,} of {len(self):,} answers can be used"
         return f"{summary}; {why}." if why else f"{summary}."
 
     def _explain_unused(self, pool: Triples, graph: Triples | None) -> str:

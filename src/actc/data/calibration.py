@@ -21,7 +21,7 @@ from actc.data.answers import Annotations, Answers
 from actc.data.constraints import Constraints
 from actc.data.curves import DIGITS, Curves
 from actc.data.frames import TRIPLE
-from actc.data.text_files import in_json, load_json, write_json
+from actc.data.text_files import check_file, in_json, load_json, write_json
 from actc.data.triples import BoolArray, IntArray, ScoredTriples, Thresholds, encode_columns
 from actc.errors import FileError
 
@@ -251,8 +251,7 @@ class Calibration:
 
 
 def _read_content(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise FileError(f"{path}: there is no such file.")
+    check_file(path)
     try:
         content = load_json(path)
     except ValueError as error:  # no JSON, no text, or a number of thousands of digits

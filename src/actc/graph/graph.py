@@ -111,5 +111,8 @@ def read_table(path: Path, base: object, columns: Columns = None) -> Graph:
     """Read a table; columns beside the triple are left to :func:`read_provenance`."""
     layout = find_layout(path, columns=columns)
     require(layout, TRIPLE)
-    plain = replace(layout, columns={name: layout.columns[name] for name in TRIPLE})
-    return Graph.once(read_plain(layout), tuple(plain.describe(COLUMNS)))
+    notes = replace(layout, columns={name: layout.columns[name] for name in TRIPLE}).describe(COLUMNS)
+    triples = read_plain(layout)
+    if not layout.has_header and (triples.relations == triples.relations[0]).sum() == 1 < len(triples) / 20:
+        notes.append(f"Line 1 is taken as a fact ({', '.join(triples.triple(0))}); if it names columns, use --columns.")
+    return Graph.once(triples, tuple(notes))

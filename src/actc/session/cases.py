@@ -90,7 +90,7 @@ def session_case(session: Session, target: TargetPrecision | None = None, part: 
 
 def empty_case(session: Session, part: PoolPart, pool: ScoredTriples) -> Case:
     """Return the case of a part of a session's pool without answers."""
-    (rows, goal), name = part, session.folder.resolve().name
+    (rows, goal), name = part, session.settings.title or session.folder.resolve().name
     pool = pool if len(rows) == len(pool) else pool.take(np.asarray(rows)).with_used_names()
     if goal is WRONG_FACTS:  # scores of facts are log-odds, whatever candidates are scored by
         return Case(pool, Annotations(), None, WRONG_FACTS_METHOD, name=name)

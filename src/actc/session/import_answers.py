@@ -14,7 +14,7 @@ import numpy as np
 
 from actc.data.answers import PROVENANCE, Annotations, Answers
 from actc.data.frames import call_columns
-from actc.data.text_files import load_json, open_text
+from actc.data.text_files import check_file, load_json, open_text
 from actc.data.triples import ScoredTriples, encode_columns
 from actc.errors import FileError, OptionError, RowError, SessionError
 from actc.session.lease_queue import LABELS, Judgement, LeaseQueue, is_storable, put_tasks
@@ -79,8 +79,7 @@ def read_judgements(
     session: Session, path: Path, who: str | None = None, owner: bool = False
 ) -> tuple[int, tuple[str, ...]]:
     """Add the judgements of a file to the history, once however often it is read; see :func:`import_judgements`."""
-    if not path.is_file():
-        raise FileError(f"{path}: there is no such file.")
+    check_file(path)
     pool = session.read_pool()
     if path.suffix in READERS:
         answers, judgements, places = _read_entries(READERS[path.suffix](path), owner)

@@ -39,6 +39,8 @@ from actc.session.settings import JudgeConfig
 from actc.session.status import Reliability
 from actc.session.store import Store
 
+PROGRAM = 'an answer is a line such as {"triple": 12, "answer": "true"}'
+
 
 @dataclass(frozen=True)
 class JudgeRun:
@@ -52,7 +54,7 @@ class JudgeRun:
     tokens_in: int  # what a model read
     tokens_out: int  # what it wrote
     requests: int  # to its server, retries among them
-    problem: str  # why the last question failed that could not be put to a server; empty where none did
+    problem: str  # why the last question failed that could not be put to a server; of a program, what it has to write
     seconds: float  # how long it took
     reliability: Reliability  # how often it agrees with people
 
@@ -104,9 +106,8 @@ def judge_triples(session: str | Path | Session, *, progress: Progress = ignore_
     """
     config, began = JudgeConfig(**options), time.monotonic()
     prompt = read_prompt(config.prompt)
-    name, server = name_judge(config, prompt), None
-    if config.url is not None:
-        server = Server(config, prompt, read_key(config.key_from), config.way)
+    name = name_judge(config, prompt)
+    server = None if config.url is None else Server(config, prompt, read_key(config.key_from), config.way)
     with open_session(session) as session:
         tasks, tally = choose_triples(session, config.which, config.count), Counter[str]()
         # Not synced: a question whose reply is lost with a crash of the machine is put again.
@@ -131,7 +132,7 @@ def judge_triples(session: str | Path | Session, *, progress: Progress = ignore_
         *(name, len(tasks), tally["before"], tally["answered"], tally["done"] - tally["answered"]),
         *(tally["read"], tally["written"]),
         requests=0 if server is None else server.requests,
-        problem="" if server is None else server.problem,
+        problem=PROGRAM if server is None else server.problem,
         seconds=time.monotonic() - began,
         reliability=measured.get(name, Reliability()),
     )
@@ -175,11 +176,6 @@ def choose_triples(session: Session, which: str, count: int | None) -> list[Task
     return [task_of(case.pool, row, "") for row in (*rows.tolist(), *more[:most].tolist())]
 
 
-def choose_accepted(case: Case, seed: int) -> IntArray:
-    """Return the rows that are accepted so far; none while no threshold decides."""
-    return np.flatnonzero(case.decisions.accepted) if case.fit.thresholds is not None else np.zeros(0, dtype=np.int64)
-
-
 def choose_doubtful(case: Case, seed: int) -> IntArray:
     """Return all rows, those with a probability near one half first."""
     p = case.fit.probabilities(case.pool)
@@ -190,7 +186,8 @@ def choose_doubtful(case: Case, seed: int) -> IntArray:
 
 CHOICES: dict[str, Callable[[Case, int], IntArray]] = {
     "doubtful": choose_doubtful,
-    "accepted": choose_accepted,
+    # none while no threshold decides
+    "accepted": lambda case, seed: np.flatnonzero(case.decisions.accepted & (case.fit.thresholds is not None)),
     "random": lambda case, seed: np.random.default_rng([seed, 16]).permutation(len(case.pool)),
     "all": lambda case, seed: np.arange(len(case.pool)),
 }

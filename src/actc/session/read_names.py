@@ -15,7 +15,7 @@ from typing import Any
 
 from actc.data.database import quote_file
 from actc.data.layout import COMMAS, find_comma, open_reader, split_line
-from actc.data.text_files import open_bytes, open_text, readable
+from actc.data.text_files import check_file, open_bytes, open_text, readable
 from actc.errors import FileError
 from actc.graph.rdf import TOO_LONG, refuse_doctype
 from actc.graph.terms import RDFS, import_pyoxigraph, syntax_error
@@ -63,8 +63,7 @@ def read_names(path: Path, language: str = "en", wanted: Container[str] | None =
     Where a file has several languages, a text of ``language`` is taken; one of no language, or of any other, is the
     second choice. Only the ``wanted`` ids are read, if given.
     """
-    if not path.is_file():
-        raise FileError(f"{path}: there is no such file.")
+    check_file(path)
     if ending(path) in RDF_FORMATS:
         rows: Iterable[Row] = _read_rdf(path, language, wanted)
     else:

@@ -102,19 +102,15 @@ def pick_expected_gain(
         probability = left.check_probability(place) + gain_share * float((near == place).any() / len(near))
         if not frame:
             gains.label(relation, point)
-        reason = RANDOM_CHECK if frame else _gain_in_words(float(first[relation, point]))
+        gain = first[relation, point]
+        others = "another decision" if gain < 1.5 else f"about {gain:.0f} other decisions"
+        reason = RANDOM_CHECK if frame else f"Your answer may also correct {others}."
         selection = "gain" if not frame else "random" if frame == "pool" else "check"
         picked.append((int(pool.members[place]), selection, frame, probability, reason))
         left.take(place)
     rows, selections, frames, probabilities, reasons = zip(*picked, strict=True) if picked else ((),) * 5
     drawn = {"selection": selections, "sampling_frame": frames, "inclusion_probability": probabilities}
     return Picks(np.array(rows, dtype=np.int64), reasons, **drawn)
-
-
-def _gain_in_words(gain: float) -> str:
-    if gain < 0.05:
-        return "It is where an answer still teaches the most, though little."
-    return f"An answer here is expected to put about {gain:.1f} other decisions right."
 
 
 FRAMES = ("rejected", "accepted")

@@ -194,7 +194,7 @@ function showLevel() {
   const share = chosenLevel() === decidedWith() ? project.outcome?.precision : null;
   const sure = share?.[1] ? ` Precision of the ${words().accepted_facts}: ${percent(share[1])} (${interval(share[0], share[2])}).` : "";
   put("level-now", level);
-  put("level-means", decidedWith() ? `Guaranteed now: ${percent(decidedWith())}.` : `Nothing is guaranteed now: ${words().accepted} is whatever is more probably ${words().true} than not.`);
+  put("level-means", decidedWith() ? `Guaranteed now: ${percent(decidedWith())}.` : `Nothing is guaranteed now: what is more probably ${words().true} than not is ${words().accepted}.`);
   put("guarantee", precision ? "Decide with this guarantee" : "Decide");
   put("cost", `${number(accepted)} of ${count(overview.candidates, words().things.slice(0, -1), words().things)}${cost}.${sure}${alone}`);
   at("level").setAttribute("aria-valuetext", `${level}: ${number(accepted)} facts`);

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ AS_THEY_ARE = {
     "undecided.tsv": "candidates that are still in doubt",
     "excluded.tsv": "what constraints excluded, and why",
     "answers.tsv": "all answers about this graph, with those of earlier runs",
-    "thresholds.json": "the cuts, to decide on other candidates",
+    "thresholds.json": "the thresholds, to decide on other candidates",
     "decisions.parquet": "all decisions, with reasons and guarantees",
 }
 OF_SESSION = {
@@ -113,7 +114,7 @@ def _is_plain(path: Path) -> bool:
 def _is_wikidata(source: Path) -> bool:
     """Return True if the first fact of a table is about Wikidata's items, which is all that QuickStatements has."""
     with source.open(encoding="utf-8", errors="replace") as lines:
-        return any(re.match(r"(wd:)?Q\d+\t", line) for line in [next(lines, ""), next(lines, "")])
+        return any(re.match(r"(wd:)?Q\d+\t", line) for line in islice(lines, 2))
 
 
 def make_download(project: Project, name: str) -> Path | None:
