@@ -60,20 +60,20 @@ def test_without_questions_there_is_a_list_and_nothing_is_taken_out(home):
     assert set(triples_of(home / "out" / "graph.tsv")) == set(triples_of(home / "graph.tsv"))
 
 
+def test_a_graph_that_changed_is_checked_again_with_the_answers_of_before(home, out, tmp_path):
+    before = read_graph(home / "graph.tsv")
+    write_triples(tmp_path / "later.tsv", before.take(before.heads != before.heads[0]).columns())
+    for graph, budget in ((home / "graph.tsv", 30), (tmp_path / "later.tsv", 10)):
+        run_config(RunConfig(graph, out, "wrong", oracle=home / "truth.tsv", budget=budget))
+    assert 35 <= len(lines_of(out / "answers.tsv")) - 1 <= 40
+    with pytest.raises(ActcError, match="another goal"):
+        run_config(RunConfig(home / "graph.tsv", out, budget=0))
+
+
 def test_an_oracle_takes_wrong_facts_out_and_undo_puts_them_back(home, out):
     before = (home / "graph.tsv").read_bytes()
-    check = [
-        "check",
-        str(home / "graph.tsv"),
-        "--oracle",
-        str(home / "truth.tsv"),
-        "--budget",
-        "60",
-        "--precision",
-        "0.8",
-    ]
-    result = CliRunner().invoke(commands, [*check, "--out", str(out)], catch_exceptions=False)
-    assert "taken out" in result.output
+    check = f"check {home}/graph.tsv --oracle {home}/truth.tsv --budget 60 --precision .8".split()
+    assert "taken out" in CliRunner().invoke(commands, [*check, "--out", str(out)], catch_exceptions=False).output
     truth, removed = set(triples_of(home / "truth.tsv")), triples_of(out / "removed.tsv")
     assert len(removed) > 20
     assert sum(one not in truth for one in removed) > 0.8 * len(removed)

@@ -215,7 +215,7 @@ def leave_behind(path: Path) -> None:
 def test_a_run_that_was_killed_as_it_began_its_folder_can_be_started_again(tmp_path: Path) -> None:
     (tmp_path / "better").mkdir()
     leave_behind(tmp_path / "better" / "begun.json")
-    assert Begun.open(tmp_path / "better", {"graph": "x"}).done == {}
+    assert Begun.open(tmp_path / "better", {"graph": "x"}, lambda _: None, ()).done == {}
     assert [path.name for path in (tmp_path / "better").iterdir()] == ["begun.json"]
 
 

@@ -216,11 +216,9 @@ class RunConfig:
         from actc.data.begun import fingerprint
 
         base = self.base if isinstance(self.base, str) else list(self.base)
-        inputs = {"graph": fingerprint(self.graph), "--base": base, "--seed": self.seed, "--columns": self.columns}
-        if self.goal == "wrong":
-            return {**inputs, "check": True}
-        more = {f"--{name}": fingerprint(getattr(self, name)) for name in ("model", "candidates", "holdout")}
-        return {**inputs, **more, "--best": self.answers, "--evidence": self.evidence}
+        files = {f"--{name}": fingerprint(getattr(self, name)) for name in ("model", "candidates", "holdout")}
+        inputs = {"goal": self.goal, "graph": fingerprint(self.graph), "--base": base, **files, "--seed": self.seed}
+        return {**inputs, "--columns": self.columns, "--best": self.answers, "--evidence": self.evidence}
 
     def decision_inputs(self) -> dict[str, Any]:
         """Return what decisions depend on besides."""

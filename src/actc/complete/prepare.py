@@ -33,7 +33,7 @@ def prepare(
     is refused before the run has finished anything.
     """
     started, missing, without = time.perf_counter(), config.goal == "missing", without_literals(whole)
-    begun = Begun.open(config.out, config.inputs(), set_aside if missing else None, STAYING)
+    begun = Begun.open(config.out, config.inputs(), set_aside, STAYING)
     earlier = Earlier.read(config.out, config.judged)
     graph = earlier.reopen(without)
     if "scores" in begun.done:

@@ -50,10 +50,10 @@ class Begun:
         cls,
         folder: Path,
         inputs: dict[str, Any],
-        set_aside: Callable[[Path], None] | None = None,
-        staying: tuple[str, ...] = (),
+        set_aside: Callable[[Path], None],
+        staying: tuple[str, ...],
     ) -> Begun:
-        """Begin in a new or empty folder, or go on in one that was begun with the same inputs."""
+        """Begin in a new or empty folder, or go on; what was begun with other inputs is set aside."""
         path = folder / BEGUN
         clear_leftovers(folder)
         if not path.exists():
@@ -67,8 +67,7 @@ class Begun:
         other = [name for name, value in inputs.items() if before.inputs.get(name) != value]
         if not other:
             return before
-        if set_aside is None or "--base" in other:
-            name = "--base" if "--base" in other else other[0]
+        if name := next((one for one in ("goal", "--base") if one in other), None):
             raise OptionError(
                 f"{folder} was begun {_describe(name, before.inputs.get(name), inputs[name])}; "
                 "give the name of a new folder with --out."
