@@ -211,17 +211,17 @@ def test_what_was_dropped_is_recognised_with_its_notes_and_a_first_card(shared_c
     ]
     assert [one["role"] for one in told] == ["graph", "names"]
     found = shared_client.get(f"/api/projects/{name}/preview").json()
-    assert found["graph"]["format"] == "N-Triples"
+    assert (found["graph"]["format"], found["names"]["named"]) == ("N-Triples", 2)
     assert len(found["graph"]["notes"]) == 1  # of the literal
     # By the table of names, by the end of an address, and by the graph's own label.
     assert [part["text"] for part in found["card"]["sentence"][::2]] == ["Paris <b>", "lies in", "France"]
-    assert found["names"]["named"] == 2
     assert shared_client.get(f"/api/projects/{name}").json()["next"]["what"] == "go"
     broken = shared_client.put(f"/api/projects/{name}/files/h.nt", content=b"<a <b\n", headers=BYTES).json()
     assert (broken["role"], broken["guess"], broken["other"]) == ("unused", "graph", "g.nt")  # the page asks
     shared_client.post(f"/api/projects/{name}/files/h.nt", json={"role": "graph"})
     assert "h.nt, line 1" in shared_client.get(f"/api/projects/{name}/preview").json()["problem"]
-    assert shared_client.get(f"/api/projects/{name}").json()["next"]["what"] == "data"
+    project = shared_client.get(f"/api/projects/{name}").json()
+    assert (project["state"], project["next"]["what"]) == ("unread", "data")
 
 
 def test_a_project_s_page_says_what_to_do_after_a_run_that_was_cancelled_or_failed(studio):

@@ -31,6 +31,7 @@ SEEKS = {"complete": "missing facts", "check": "wrong facts", "both": "missing a
 STATES = {
     "new": "waits for a graph",
     "ready": "ready to go",
+    "unread": "a file cannot be read",
     "running": "at work",
     "asking": "people judge",
     "decided": "decided",
@@ -77,8 +78,8 @@ def state_of(project: Project) -> str:
     if project.session is not None:
         return "decided" if project.accepted is not None else "asking"
     given = {"decide": "scores", "complete": "candidates"}.get(project.options.goal, "graph")
-    alone = project.options.goal == "decide"
-    return "ready" if project.names_of(given) or (not alone and has_graph(project)) else "new"
+    has_input = project.names_of(given) or (project.options.goal != "decide" and has_graph(project))
+    return "new" if not has_input else "unread" if has_problem(project) else "ready"
 
 
 def describe_line(project: Project) -> dict[str, Any]:
@@ -152,9 +153,7 @@ def _next_step(project: Project, state: str, session: Any, report: dict[str, Any
         words, decided = (file.stat().st_mtime_ns if file.is_file() else None for file in files)
         if report.get("answers") not in (None, session["answers"]) or (words and decided and words > decided):
             return "behind"
-    if state == "ready" and runs and runs[-1]["state"] == "cancelled":
-        return "cancelled"
-    return "unread" if state == "ready" and has_problem(project) else state
+    return "cancelled" if state == "ready" and runs and runs[-1]["state"] == "cancelled" else state
 
 
 def find_report(project: Project) -> Path | None:
