@@ -51,7 +51,7 @@ class RunConfig:
     )
     budget: int = option(100, "How many new answers to ask for; 0 asks nobody.", check=True)
     precision: float | None = option(
-        None, "Guarantee this precision, with --confidence: random draws test the list.", check=True
+        None, "Guarantee this precision, with 90% confidence: random draws test the list.", check=True
     )
     constraints: str | Path | None = option(
         None, "What may not be true together: a file of actc constraints, or learnt."
