@@ -43,8 +43,8 @@ def start_session(folder: str | Path, scores: str | Path, **options: Any) -> Ses
         A new folder; it is complete or absent.
     scores : path
         The candidates: head, relation, tail, score; a file, or a folder of parts. Of more than a million a random
-        sample is taken; the logger ``actc`` reports it. A file may have a column ``source``, the text that each was
-        taken from: cards show it, and machine judges read it.
+        sample is taken; the logger ``actc`` reports it. A file may have a column ``text``, which each was taken
+        from: cards show it, and machine judges read it.
     options
         Any of the options below, those of the command; ``guidelines`` is the text itself, and ``constraints`` may be
         :class:`actc.data.constraints.Constraints`.
