@@ -122,7 +122,9 @@ def needing(doing: str, package: str, extra: str) -> Iterator[None]:
 
 
 def describe_failure(error: Exception) -> str:
-    """Describe in one sentence what went wrong outside of our own checks; raise it again if it is a fault of ours."""
+    """Describe in one sentence what went wrong, in our checks or outside; raise it again if it is a fault of ours."""
+    if isinstance(error, ActcError):
+        return str(error)
     place = "".join(f"{note}: " for note in getattr(error, "__notes__", ()))
     kind = f"{type(error).__module__}.{type(error).__name__}"
     first = (str(error).strip().splitlines() or [kind])[0].rstrip(".")

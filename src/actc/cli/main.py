@@ -19,7 +19,7 @@ import click
 from actc import __version__
 from actc.cli import core_commands, graph_commands, session_commands  # noqa: F401 - each adds to COMMANDS
 from actc.cli.parts import COMMANDS, Output, show_controls
-from actc.errors import ActcError, describe_failure
+from actc.errors import describe_failure
 
 
 def main() -> None:
@@ -42,8 +42,6 @@ def _end_with(error: BaseException) -> None:
         help_hint = f" Try: {error.ctx.command_path} --help" if error.ctx else ""
         message = error.format_message().rstrip(".")
         _stop(message + ("" if message.endswith(("?", "?)")) else ".") + help_hint)
-    if isinstance(error, ActcError):
-        _stop(str(error))
     if isinstance(error, KeyboardInterrupt | click.Abort):
         sys.exit(128 + signal.SIGINT)
     if isinstance(error, SystemExit):  # click's, where nobody reads what is printed: as for any program in a pipe
@@ -54,8 +52,10 @@ def _end_with(error: BaseException) -> None:
 
 
 def _stop(sentence: str) -> None:
-    with suppress(OSError):  # nobody reads it
+    try:
         print(f"actc: {show_controls(' '.join(sentence.split()))}", file=sys.stderr)
+    except OSError:  # nobody can read it, nor what Python keeps of it until the end, which would be another exit code
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     sys.exit(2)
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from actc.errors import ActcError, SessionError, describe_failure
+from actc.errors import SessionError, describe_failure
 from actc.methods.named import find_method, imported_name
 from actc.session.export import export_session, write_report
 from actc.session.plan import Planner
@@ -33,7 +33,7 @@ MOST_SECONDS = 600.0
 def describe_in_a_line(error: Exception) -> str:
     """Describe any error in one line."""
     try:
-        message = str(error) if isinstance(error, ActcError) else describe_failure(error)
+        message = describe_failure(error)
     except Exception:  # no failure of the machine's
         message = f"a fault in actc: {type(error).__name__}: {error}"
     return " ".join(message.split())

@@ -145,8 +145,7 @@ def recognise(project: Project) -> dict[str, Any]:
 
 def _describe_error(project: Project, error: Exception) -> str:
     """Describe what is wrong with a file, by the name that a person knows."""
-    sentence = str(error) if isinstance(error, ActcError) else describe_failure(error)
-    return sentence.replace(f"{project.files}/", "")
+    return describe_failure(error).replace(f"{project.files}/", "")
 
 
 def _describe(role: str, path: Path, layout: Layout | None) -> tuple[dict[str, Any], Triples]:
