@@ -127,7 +127,7 @@ def test_answers_about_facts_find_wrong_ones_and_never_spoil_the_order(found):
     assert np.array_equal(probability_wrong(doubtful, case)[case.annotations.rows], case.annotations.labels)
 
 
-def test_a_relation_that_is_often_wrong_is_learnt_from_answers_though_the_graph_does_not_show_it(found):
+def test_a_relation_that_is_often_wrong_is_learned_from_answers_though_the_graph_does_not_show_it(found):
     _, doubtful, _ = found
     speaks = np.array(doubtful.triples.relation_names)[doubtful.triples.relations] == "speaks"
     wrong = speaks & (np.random.default_rng(1).random(len(speaks)) < 0.5)  # whatever the fact looks like

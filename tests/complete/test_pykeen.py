@@ -215,7 +215,7 @@ def test_facts_beside_the_training_triples_are_held_ones(folder):
     assert {held.triple(row) for row in range(len(held))} == set(more[:2])
     assert find_unseen(folder, graph) is None
     one = Graph.from_columns(*zip(more[0], strict=True))
-    assert find_unseen(folder, Graph.of(graph.union(one))) is None  # nothing can be learnt from one
+    assert find_unseen(folder, Graph.of(graph.union(one))) is None  # nothing can be learned from one
 
 
 def test_proposals_are_those_that_the_command_writes(result, tmp_path):

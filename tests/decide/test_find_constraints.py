@@ -1,4 +1,4 @@
-"""Constraints are read from RDFS, OWL, shapes and Wikidata, and learnt from a graph; what is not understood is said."""
+"""Constraints are read from RDFS, OWL, shapes and Wikidata, and learned from a graph; notes name the rest."""
 
 from __future__ import annotations
 
@@ -100,10 +100,10 @@ def families(children: int = 200, twice: int = 1) -> Graph:
     return Graph.from_columns(*zip(*rows, strict=True))
 
 
-def test_what_nearly_all_keep_is_learnt_with_its_cases_and_is_soft():
+def test_what_nearly_all_keep_is_learned_with_its_cases_and_is_soft():
     found = {one.key: one for one in learn_constraints(families()).each}
     father = found["functional", "father", ""]
-    assert (father.use, father.cases, father.source) == ("soft", 200, "learnt")
+    assert (father.use, father.cases, father.source) == ("soft", 200, "learned")
     assert father.share == pytest.approx(199 / 200)
     assert ("inverse-functional", "father", "") not in found
     assert 0 < father.rho < 0.05
@@ -116,7 +116,7 @@ def test_few_cases_prove_nothing():
     assert not len(Constraints((Constraint("functional", "r"),)).used)
 
 
-def test_classes_are_learnt_too():
+def test_classes_are_learned_too():
     rows = [(f"p{i}", "born", f"c{i % 150}") for i in range(300)]
     rows += [(f"p{i}", "rdf:type", "person") for i in range(300)] + [(f"c{i}", "rdf:type", "city") for i in range(150)]
     found = {one.key for one in learn_constraints(Graph.from_columns(*zip(*rows, strict=True))).each}
@@ -127,7 +127,7 @@ def test_classes_are_learnt_too():
 def test_the_table_is_edited_and_read_back(tmp_path):
     path = tmp_path / "constraints.tsv"
     found = find_constraints(families(), out=path)
-    path.write_text(path.read_text().replace("learnt\tsoft", "learnt\thard", 1))
+    path.write_text(path.read_text().replace("learned\tsoft", "learned\thard", 1))
     again = find_constraints(families(), path)
     assert [one.key for one in again.each] == [one.key for one in found.each]
     assert again.each[0].use == "hard"

@@ -207,7 +207,7 @@ def test_what_holdouts_say_before_anybody_is_asked_is_true():
     assert f"hold about {found.recall:.0%} of the missing facts" in found.summary()
 
 
-def test_what_is_learnt_does_not_depend_on_the_facts_order():
+def test_what_is_learned_does_not_depend_on_the_facts_order():
     graph, _ = make_families(60, np.random.default_rng(1), 0.75)
     shuffled = graph.take(np.random.default_rng(5).permutation(len(graph)))
     ours, theirs = propose_by_rules(graph)[0], propose_by_rules(shuffled)[0]

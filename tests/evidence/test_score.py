@@ -1,4 +1,4 @@
-"""What evidence is worth, learnt from holdout facts."""
+"""What evidence is worth, learned from holdout facts."""
 
 from __future__ import annotations
 

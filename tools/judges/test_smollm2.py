@@ -61,7 +61,7 @@ def answered(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sample") / "session"
     scores, names, graph = sample_files()
     settings = actc.Settings("pooled-rndm", ANSWERED)
-    actc.start_session(folder, scores, settings, names, graph, constraints="learnt").close()
+    actc.start_session(folder, scores, settings, names, graph, constraints="learned").close()
     pool = read_scored(scores)[0]
     truth = np.zeros(len(pool), dtype=bool)
     labels = Answers.read(scores).on(pool)

@@ -54,7 +54,7 @@ class RunConfig:
         None, "Guarantee this precision, with 90% confidence: random draws test the list.", check=True
     )
     constraints: str | Path | None = option(
-        None, "What may not be true together: a file of actc constraints, or learnt."
+        None, "What may not be true together: a file of actc constraints, or learned."
     )
     check: bool = option(False, "Find wrong facts of the graph too: half of the answers are about them.")
     seed: int = option(0, "Where draws start from.", check=True)

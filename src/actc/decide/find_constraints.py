@@ -20,13 +20,13 @@ from actc.graph.graph import Graph
 from actc.graph.terms import Base
 
 MIN_SHARE = 0.96
-"""The lowest share of cases that fulfil a learnt constraint, by the bound that its cases allow.
+"""The lowest share of cases that fulfil a learned constraint, by the bound that its cases allow.
 
 Of .95, .97, .98 and .99 the first two gained most on the cells of `benchmarks/constraints`, whose test labels chose it.
 """
 MAX_CLASSES = 50
-"""Classes that constraints are learnt about: the largest."""
-LEARNT = "learnt"
+"""Classes that constraints are learned about: the largest."""
+LEARNED = "learned"
 
 
 def find_constraints(
@@ -74,13 +74,13 @@ def find_constraints(
 
 
 def constraints_from(named: str | Path | None, graph: str | Path | Graph | None, base: Base = "") -> Constraints:
-    """Return the constraints that an option names: a file, or ``learnt``; none where it names none."""
-    if named is None or (graph is None and str(named) == LEARNT):
+    """Return the constraints that an option names: a file, or ``learned``; none where it names none."""
+    if named is None or (graph is None and str(named) == LEARNED):
         return Constraints()
     if graph is None:
         return Constraints.read(named)
     facts = graph if isinstance(graph, Graph) else read_graph(graph, base=base)
-    learn = str(named) == LEARNT
+    learn = str(named) == LEARNED
     constraints = find_constraints(facts, None if learn else named, learn=learn, base=base)
     constraints.warn_of_unknown(facts.relation_names, "the graph")
     return constraints
@@ -118,7 +118,7 @@ def _count_each(kind: str, graph: Graph, cases: IntArray, fulfilled: IntArray, o
     n_cases, n_fulfilled = np.bincount(cases, minlength=size), np.bincount(fulfilled, minlength=size)
     for code in np.flatnonzero(n_cases).tolist():
         share = float(n_fulfilled[code] / n_cases[code])
-        yield Constraint(kind, graph.relation_names[code], other, "soft", int(n_cases[code]), share, LEARNT)
+        yield Constraint(kind, graph.relation_names[code], other, "soft", int(n_cases[code]), share, LEARNED)
 
 
 def _count_ends(graph: Graph) -> Iterator[Constraint]:
@@ -156,4 +156,4 @@ def _count_classes(graph: Graph, vocabulary: Constraints, declared: Constraints 
     for one, two in combinations([name for name in members if len(members[name])], 2):
         both = len(np.intersect1d(members[one], members[two], assume_unique=True))
         n_cases = min(len(members[one]), len(members[two]))
-        yield Constraint("disjoint", one, two, "soft", n_cases, 1 - both / n_cases, LEARNT)
+        yield Constraint("disjoint", one, two, "soft", n_cases, 1 - both / n_cases, LEARNED)

@@ -126,7 +126,7 @@ class SessionInputs:
     language: str = option("en", "The language of names, where a file has several.")
     graph: str | Path | None = option(None, "What the graph holds: head, relation, tail (and score).")
     constraints: str | Path | Constraints | None = option(
-        None, "What may not be true together: a file of actc constraints, or learnt."
+        None, "What may not be true together: a file of actc constraints, or learned."
     )
     columns: Columns = option(None, COLUMNS)
     # Why each candidate may be true or false, see actc.session.names.

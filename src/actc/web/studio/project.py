@@ -62,8 +62,8 @@ class Options:
         What people should know; the language of names.
     store, graph_iri : str
         Where the graph is, if not in a file; the named graph in it.
-    constraints : {"", "learnt"}
-        Whether what may not be true together is learnt from the graph.
+    constraints : {"", "learned"}
+        Whether what may not be true together is learned from the graph.
     """
 
     title: str = ""
@@ -92,8 +92,8 @@ class Options:
             raise OptionError("A language is a short code, such as en or pt-BR.")
         if self.store:
             check_store(self.store, "query")
-        if self.constraints not in ("", "learnt"):
-            raise ChoiceError("way to find constraints", self.constraints, ("learnt",))
+        if self.constraints not in ("", "learned"):
+            raise ChoiceError("way to find constraints", self.constraints, ("learned",))
         for text in (self.store, self.graph_iri):
             if len(text) > MOST_GUIDELINES or "\0" in text:
                 raise OptionError("An address has no such length, and no null character in it.")
