@@ -16,7 +16,7 @@ from actc.complete.oracle import FileOracle, ask_oracle
 from actc.complete.pykeen import find_unseen
 from actc.complete.report import AddedFacts
 from actc.complete.run import run_config
-from actc.data.deliver import alone
+from actc.data.deliver import open_lock, try_to_lock
 from actc.data.files import write_triples
 from actc.data.numeric import sigmoid
 from actc.decide.case import Case
@@ -276,9 +276,12 @@ def test_what_cannot_work_is_refused_before_the_work(folder, tmp_path, monkeypat
 
 
 def test_one_run_at_a_time_works_in_a_folder(folder, tmp_path):
-    with alone(tmp_path / "out" / "begun.json"), pytest.raises(FileError, match="out is being written by another run"):
-        run_config(plan(folder, tmp_path / "out"))
-    assert not (tmp_path / "out").exists()
+    (tmp_path / "out").mkdir()
+    with open_lock(tmp_path / "out" / ".begun.json.lock") as lock:
+        assert try_to_lock(lock)
+        with pytest.raises(FileError, match="out is being written by another run"):
+            run_config(plan(folder, tmp_path / "out"))
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [".begun.json.lock"]
 
 
 def test_candidates_with_strange_names_or_literals_are_left_out_and_counted(folder, small_model, tmp_path):

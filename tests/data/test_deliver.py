@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from actc.data.begun import Begun
-from actc.data.deliver import claim, clear_leftovers, deliver, write_beside, write_folder
+from actc.data.deliver import alone, clear_leftovers, deliver, write_beside
 from actc.errors import FileError
 
 
@@ -29,54 +30,55 @@ def test_nothing_appears_when_writing_fails(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_the_old_output_survives_a_failure(tmp_path: Path) -> None:
+@pytest.mark.parametrize("write", [lambda path: deliver(path, overwrite=True), write_beside])
+def test_the_old_output_survives_a_failure(tmp_path: Path, write) -> None:
     (tmp_path / "out.txt").write_text("old")
-    with pytest.raises(ZeroDivisionError), deliver(tmp_path / "out.txt", overwrite=True) as place:
+    with pytest.raises(ZeroDivisionError), write(tmp_path / "out.txt") as place:
         place.write_text("new")
         raise ZeroDivisionError
     assert (tmp_path / "out.txt").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
 
 
-def test_a_folder_with_anything_but_parts_is_never_replaced(tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "thesis.doc").touch()
-    with pytest.raises(FileError, match=r"thesis\.doc"), deliver(tmp_path / "out", overwrite=True):
-        pass
-    assert (tmp_path / "out" / "thesis.doc").exists()
-
-
-@pytest.mark.parametrize("write", [deliver, write_folder])
-def test_one_run_at_a_time_writes_to_a_place(tmp_path: Path, write) -> None:
-    out = tmp_path / "out"
-    with write(out) as first:
-        first.mkdir(exist_ok=True)
-        (first / "part-0").write_text("first")
-        with pytest.raises(FileError), write(out):
-            pass
-    assert (out / "part-0").read_text() == "first"
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_who_claimed_a_place_writes_there_and_nobody_else_does(tmp_path: Path) -> None:
+def test_who_has_a_place_writes_there_and_no_other_process_or_thread_does(tmp_path: Path) -> None:
     out = tmp_path / "no" / "out"
-    code = "import sys; from actc.data.deliver import deliver\nwith deliver(__import__('pathlib').Path('out')): pass"
-    with claim(out), write_folder(out) as place:
-        (place / "part-0").touch()
+
+    def write() -> None:
+        with deliver(out) as place:
+            place.touch()
+
+    code = "from actc.data.deliver import deliver\nwith deliver(__import__('pathlib').Path('out')): pass"
+    with alone(out):
         other = subprocess.run([sys.executable, "-c", code], cwd=out.parent, capture_output=True, text=True)
-    assert "out is being written by another run" in other.stderr
+        assert "out is being written by another run" in other.stderr
+        with ThreadPoolExecutor(1) as thread, pytest.raises(FileError, match="out is being written by another run"):
+            thread.submit(write).result()
+        write()
     assert [path.name for path in out.parent.iterdir()] == ["out"]
 
 
-def test_a_claim_that_came_to_nothing_leaves_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), claim(tmp_path / "a" / "b" / "out"):
+def test_who_is_patient_waits_for_a_place(tmp_path: Path) -> None:
+    def wait() -> None:
+        with alone(tmp_path / "out", patience=20):
+            pass
+
+    with ThreadPoolExecutor(1) as thread:
+        with alone(tmp_path / "out"):
+            waiting = thread.submit(wait)
+        waiting.result()
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_place_in_which_nothing_was_written_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), alone(tmp_path / "a" / "b" / "out"):
         raise ZeroDivisionError
     assert not any(tmp_path.iterdir())
 
 
 def test_a_lock_that_a_killed_run_left_keeps_nobody_out(tmp_path: Path) -> None:
     (tmp_path / ".out.lock").touch()
-    with write_folder(tmp_path / "out") as place:
-        (place / "part-0").touch()
+    with deliver(tmp_path / "out") as place:
+        place.mkdir()
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
@@ -120,15 +122,6 @@ def test_the_old_folder_survives_a_kill_and_the_next_run_starts_clean(tmp_path: 
     assert list(tmp_path.iterdir()) == [folder]
 
 
-def test_the_old_folder_survives_a_failure_and_is_replaced_by_success(tmp_path: Path) -> None:
-    write_model(tmp_path / "model", "old")
-    with pytest.raises(ZeroDivisionError), deliver(tmp_path / "model", overwrite=True):
-        raise ZeroDivisionError
-    assert (tmp_path / "model" / "part-0").read_text() == "old"
-    write_model(tmp_path / "model", "new")
-    assert (tmp_path / "model" / "part-0").read_text() == "new"
-
-
 def test_a_link_a_pipe_or_a_device_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("precious")
     (tmp_path / "link").symlink_to(tmp_path / "precious")
@@ -168,7 +161,7 @@ def test_a_leftover_folder_of_another_user_is_left_alone(tmp_path: Path, monkeyp
 
 def test_a_link_in_the_place_of_a_lock_is_refused(tmp_path: Path) -> None:
     (tmp_path / ".out.tsv.lock").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(FileError), claim(tmp_path / "out.tsv"):
+    with pytest.raises(FileError), alone(tmp_path / "out.tsv"):
         pass
     assert not (tmp_path / "elsewhere").exists()
 
@@ -179,13 +172,6 @@ def test_a_folder_with_foreign_files_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"thesis\.doc"):
         write_model(tmp_path / "model", "new")
     assert [path.name for path in (tmp_path / "model").iterdir()] == ["thesis.doc"]
-
-
-def test_a_folder_does_not_take_the_place_of_a_file(tmp_path: Path) -> None:
-    (tmp_path / "model").write_text("precious")
-    with pytest.raises(FileError), write_folder(tmp_path / "model"):
-        pass
-    assert (tmp_path / "model").read_text() == "precious"
 
 
 def test_what_a_killed_writer_of_a_file_left_is_cleared_away(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from actc.bench.metrics import count_decisions, find_metric
 from actc.bench.plans import PAPER_BUDGETS, Chunk, Conditions, Experiment, draw_orders
 from actc.bench.rows import Row, Run, format_row, read_rows, write_rows
 from actc.data.answers import Annotations
-from actc.data.deliver import check_writable, claim, clear_leftovers, refuse_odd_place
+from actc.data.deliver import alone, check_writable, clear_leftovers
 from actc.data.progress import Progress, ignore_progress
 from actc.data.text_files import load_json, write_json
 from actc.data.triples import FloatArray, IntArray
@@ -143,7 +143,7 @@ def run_experiment(
     }
     out = check_writable(Path(out))
     part = out.with_name(out.name + ".part")
-    with claim(out):
+    with alone(out):
         new = run_plan_to_file(plan, part, also=also, jobs=jobs, progress=progress)
         rows = read_rows(part, plan.conditions.metrics)
         rows[len(rows) - len(new) :] = new
@@ -219,7 +219,7 @@ def _open_rows(path: Path, plan: Experiment, also: Mapping[str, Any]) -> set[Chu
     wanted = json.loads(json.dumps({**asdict(plan.conditions), **also}))
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        refuse_odd_place(path)  # before anything lies beside it
+        check_writable(path)  # before anything lies beside it
         write_json(_beside(path), wanted)
         write_rows(path, [], metrics)
         return set()

@@ -218,14 +218,13 @@ def claim_output(path: Path | None, inputs: Sequence[Any] = (), folder: bool = F
     """
     if path is None:
         return
-    from actc.data.deliver import check_output, claim
+    from actc.data.deliver import alone, check_output
 
     overwrite = overwrite or is_overwriting()
     check_output(path, overwrite=overwrite, inputs=inputs, folder=folder)
-    if folder or path.absolute().parent.is_dir():
-        click.get_current_context().with_resource(claim(path))
-        # Another run may have ended between the two.
-        check_output(path, overwrite=overwrite, inputs=inputs, folder=folder)
+    click.get_current_context().with_resource(alone(path))
+    # Another run may have ended between the two.
+    check_output(path, overwrite=overwrite, inputs=inputs, folder=folder)
 
 
 @contextmanager

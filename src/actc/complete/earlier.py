@@ -22,7 +22,7 @@ import numpy as np
 
 from actc.data.answers import Answers
 from actc.data.begun import BEGUN, LOCKED
-from actc.data.deliver import waiting
+from actc.data.deliver import alone
 from actc.data.files import read_list
 from actc.data.triples import IntArray, Triples, encode_columns
 from actc.decide.case import Case
@@ -36,6 +36,7 @@ ASIDE, ANSWERS, ACCEPTED, UNDECIDED, GIVEN = "earlier", "answers.tsv", "accepted
 """Where earlier files are; all answers; what was accepted; candidates that may be either; the graph as it was read."""
 LASTING = (ANSWERS, ACCEPTED, UNDECIDED, "thresholds.json", "judged.parquet", "pool.parquet", BEGUN, "session")
 """What stays of every run, reports too; all else of the last one only."""
+PATIENCE = 20.0  # seconds to wait for others that write answers
 STAYING = (ASIDE, RESTORED, LOCKED, PUBLISHED)
 """What a new run finds as it was: the files of earlier ones, facts that somebody put back, what is in stores."""
 NO_TRIPLES = encode_columns([], [], [])
@@ -76,7 +77,7 @@ def store_answers(folder: Path, now: Answers | None = None) -> Answers:
     if now is None and (folder / "session").exists():
         with closing(Session(folder / "session")) as session:
             now = session.annotations().about(session.read_pool())
-    with waiting(folder / ANSWERS):
+    with alone(folder / ANSWERS, patience=PATIENCE):
         answers = read_answers(folder).plus(now or Answers())
         if len(answers):
             answers.write(folder / ANSWERS)
@@ -86,7 +87,7 @@ def store_answers(folder: Path, now: Answers | None = None) -> Answers:
 def store_answer(folder: Path, triple: tuple[str, str, str], label: bool | None, who: str) -> None:
     """Write an answer about a triple that no session asks about; None takes it back."""
     about = encode_columns(*([part] for part in triple))
-    with waiting(folder / ANSWERS):
+    with alone(folder / ANSWERS, patience=PATIENCE):
         answers = read_answers(folder)
         answers = answers.take(~about.contains(answers.triples))
         if label is not None:

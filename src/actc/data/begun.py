@@ -6,11 +6,11 @@ import hashlib
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from actc.data.deliver import LOCK, claim, clear_leftovers
+from actc.data.deliver import LOCK, alone, clear_leftovers
 from actc.data.text_files import load_json, write_json
 from actc.errors import ActcError, FileError, OptionError
 
@@ -25,7 +25,7 @@ def alone_in(folder: Path) -> Iterator[None]:
     A run that is refused before it has finished a stage leaves nothing there that was not there before.
     """
     before = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    with claim(folder / BEGUN, folder):
+    with alone(folder / BEGUN, folder):
         try:
             yield
         except ActcError:
@@ -47,11 +47,7 @@ class Begun:
 
     @classmethod
     def open(
-        cls,
-        folder: Path,
-        inputs: dict[str, Any],
-        set_aside: Callable[[Path], None],
-        staying: tuple[str, ...],
+        cls, folder: Path, inputs: dict[str, Any], set_aside: Callable[[Path], None], staying: tuple[str, ...]
     ) -> Begun:
         """Begin in a new or empty folder, or go on; what was begun with other inputs is set aside."""
         path = folder / BEGUN
@@ -68,10 +64,9 @@ class Begun:
         if not other:
             return before
         if name := next((one for one in ("goal", "--base") if one in other), None):
-            raise OptionError(
-                f"{folder} was begun {_describe(name, before.inputs.get(name), inputs[name])}; "
-                "give the name of a new folder with --out."
-            )
+            given = before.inputs.get(name)
+            how = f"with {name} {given}" if given else f"without {name}"
+            raise OptionError(f"{folder} was begun {how}; give the name of a new folder with --out.")
         set_aside(folder)
         return cls(folder, inputs, {})._write()
 
@@ -86,7 +81,7 @@ class Begun:
 
     def finish(self, stage: str, left: Any) -> Begun:
         """Write down that a stage is finished."""
-        return Begun(self.folder, self.inputs, {**self.done, stage: left})._write()
+        return replace(self, done={**self.done, stage: left})._write()
 
     @classmethod
     def answered(cls, folder: Path) -> int:
@@ -97,14 +92,6 @@ class Begun:
     def _write(self) -> Begun:
         write_json(self.folder / BEGUN, {"inputs": self.inputs, "done": self.done})
         return self
-
-
-def _describe(name: str, before: Any, now: Any) -> str:
-    if not name.startswith("--"):
-        return f"with another {name}"
-    if before in (None, "") or now in (None, ""):
-        return f"{'without' if before in (None, '') else 'with'} {name}"
-    return f"with another {name}" if len(str(before)) == 64 else f"with {name} {before}, not {now}"
 
 
 def fingerprint(path: Path | None) -> str | None:
@@ -120,12 +107,3 @@ def fingerprint(path: Path | None) -> str | None:
             with file.open("rb") as content:
                 digest.update(hashlib.file_digest(content, "sha256").digest())
     return digest.hexdigest()
-
-
-def version_of(file: Path) -> tuple[int, int, int] | None:
-    """Return what is another after a change of a file, without a look into it; None where there is none."""
-    try:
-        now = file.stat()
-    except OSError:
-        return None
-    return now.st_ino, now.st_size, now.st_mtime_ns

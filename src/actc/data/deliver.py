@@ -1,8 +1,8 @@
 """Output that is complete or absent: written in a hidden neighbour, moved into place at the end.
 
-There is one way for a file (:func:`write_beside`), one for a folder (:func:`write_folder`), and one for a table that is
-either (:func:`deliver`). A run that is killed leaves only its hidden neighbour behind; the next one to the same place
-clears it away, and puts back what the killed run had moved aside.
+There is one way for a file (:func:`write_beside`), and one that keeps other runs out, for a file or a folder
+(:func:`deliver`). A run that is killed leaves only its hidden neighbour behind; the next one to the same place clears
+it away, and puts back what the killed run had moved aside.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import os
 import shutil
 import stat
 import tempfile
+import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -26,16 +27,21 @@ PART_NAMES = ("part-*", "_SUCCESS", ".*.crc")
 LOCK, NEW, OLD = "lock", "new", "old"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 NO_ROOM_WORDS = ("No space left", "disk is full", "File too large", "Could not write", "unexpected pos")
-_CLAIMED: set[Path] = set()  # places that this process keeps from others, see `claim`
+LEAST_FREE = 1 << 20
+SQLITE = b"SQLite format 3\0"
+SESSION_FILES = ("session.sqlite", "pool.parquet", "known.parquet", "secret")
+_OWN: set[tuple[int, Path]] = set()  # the places that a thread keeps from all others, see `alone`
 
 
-def check_writable(path: str | Path) -> Path:
-    """Refuse a place that no file can be written to; worth asking before long work."""
+def check_writable(path: str | Path, folder: bool = False) -> Path:
+    """Refuse a place that no file, or no folder, can be written to; worth asking before long work."""
     path = Path(path)
     refuse_odd_place(path)
-    if path.is_dir():
-        raise FileError(f"{path} is a folder; give the name of a file to write.")
-    _refuse_missing_parent(path)
+    if path.exists() and path.is_dir() != folder:
+        there, wanted = ("folder", "file to write") if path.is_dir() else ("file", "folder")
+        raise FileError(f"{path} is a {there}; give the name of a {wanted}.")
+    if not folder and not path.absolute().parent.is_dir():
+        raise FileError(f"{path} cannot be written: there is no folder {path.parent}.")
     return path
 
 
@@ -47,16 +53,8 @@ def refuse_odd_place(path: Path) -> None:
         raise FileError(f"{path} is no ordinary file; give the name of a file to write.")
 
 
-def check_folder(path: str | Path, holds: Sequence[str] = ()) -> Path:
-    """Refuse a place where no folder can be written, or where one would replace anything but files of these names."""
-    path = Path(path)
-    refuse_odd_place(path)
-    if path.exists() and not path.is_dir():
-        raise FileError(f"{path} is a file; give the name of a folder.")
-    foreign = [one for one in path.iterdir() if not any(one.match(name) for name in holds)] if path.is_dir() else []
-    if foreign:
-        raise FileError(f"{path} is there already and holds {foreign[0].name}; choose another name.")
-    return path
+def _cannot_write(path: Path, error: OSError) -> FileError:
+    return FileError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.")
 
 
 @contextmanager
@@ -66,6 +64,85 @@ def write_beside(path: str | Path) -> Iterator[Path]:
     with _hidden_neighbour(path) as unfinished:
         yield unfinished
         _move(unfinished, path)
+
+
+@contextmanager
+def deliver(path: Path, overwrite: bool = False) -> Iterator[Path]:
+    """Give a place to write a file or a folder to, alone, and move it to ``path`` at the end.
+
+    A folder is replaced only if it holds nothing but parts of a table.
+    """
+
+    def refuse() -> None:
+        if path.exists() and not overwrite:
+            raise FileError(f"{path} is there already; choose another name or give --overwrite.")
+        others = [one for one in path.iterdir() if not any(map(one.match, PART_NAMES))] if path.is_dir() else []
+        if others:
+            raise FileError(f"{path} is there already and holds {others[0].name}; choose another name.")
+
+    check_writable(path, path.is_dir())
+    with alone(path), _hidden_neighbour(path) as unfinished:
+        refuse()
+        yield unfinished
+        refuse()  # hours may have passed
+        _move(unfinished, path)
+
+
+@contextmanager
+def alone(path: Path, shown: Path | None = None, patience: float = 0.0) -> Iterator[None]:
+    """Let one run at a time write to a place; another is refused, after so many seconds, and nothing of either is lost.
+
+    The thread that has a place may take it once more. Folders above it are made where they are missing, and removed
+    again where nothing came to be in them.
+    """
+    place, shown, until = path.absolute(), shown or path, time.monotonic() + patience
+    own = threading.get_ident(), place
+    if own in _OWN:
+        yield
+        return
+    name = place.with_name(f".{place.name}.{LOCK}")
+    missing = [one for one in place.parents if not one.exists()]
+    while True:
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            lock = open_lock(name)  # closed below, after the name is gone
+        except OSError as error:
+            raise _cannot_write(shown, error) from None
+        free = try_to_lock(lock) is not False
+        if free and name.exists() and os.path.samestat(os.fstat(lock.fileno()), name.stat()):
+            break
+        lock.close()  # another run has it, or has just removed it
+        if not free and time.monotonic() >= until:
+            raise FileError(f"{shown} is being written by another run; wait for it, or choose another name.")
+        time.sleep(0 if free else 0.02)
+    _OWN.add(own)
+    try:
+        yield
+    finally:
+        _OWN.discard(own)
+        name.unlink(missing_ok=True)
+        lock.close()
+        for folder in missing:
+            with suppress(OSError):  # something is in it
+                folder.rmdir()
+
+
+@contextmanager
+def _hidden_neighbour(path: Path) -> Iterator[Path]:
+    """Give a place in a locked hidden folder beside ``path``, which is gone at the end."""
+    place = path.absolute()
+    clear_leftovers(place.parent, place.name)
+    try:
+        scratch = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=MARK, dir=place.parent))
+    except OSError as error:
+        raise _cannot_write(path, error) from None
+    try:
+        with open_lock(scratch / LOCK) as lock, _named_failure(path, scratch):
+            try_to_lock(lock)
+            (scratch / NEW).mkdir()
+            yield scratch / NEW / place.name  # writers that look at the ending see that of the output
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager
@@ -88,124 +165,18 @@ def _named_failure(path: Path, scratch: Path) -> Iterator[None]:
         raise
 
 
-@contextmanager
-def write_folder(path: str | Path) -> Iterator[Path]:
-    """Give an empty folder to fill; it takes its name at the end, or is removed if anything fails."""
-    path = check_folder(path)
-    with alone(path), _hidden_neighbour(path) as unfinished:
-        unfinished.mkdir()
-        yield unfinished
-        check_folder(path)  # hours may have passed
-        _move(unfinished, path)
-
-
-@contextmanager
-def deliver(path: Path, overwrite: bool = False) -> Iterator[Path]:
-    """Give a place to write a file or a folder of parts to, and move it to ``path`` at the end."""
-    refuse_odd_place(path)
-    _refuse_missing_parent(path)
-    with alone(path), _hidden_neighbour(path) as unfinished:
-        _refuse(path, overwrite)
-        yield unfinished
-        _refuse(path, overwrite)  # hours may have passed
-        _move(unfinished, path)
-
-
-@contextmanager
-def claim(path: Path, shown: Path | None = None) -> Iterator[None]:
-    """Keep a place from other runs for the whole of a command, before what is there is looked at; then write there.
-
-    What this process then writes there need not be alone once more.
-    """
-    place = path.absolute()
-    if place in _CLAIMED:
-        yield
-        return
-    with alone(path, shown):
-        _CLAIMED.add(place)
-        try:
-            yield
-        finally:
-            _CLAIMED.discard(place)
-
-
-@contextmanager
-def alone(path: Path, shown: Path | None = None) -> Iterator[None]:
-    """Let one run at a time write to a place; another one is refused, and nothing of either is lost.
-
-    Folders above it are made where they are missing, and removed again where nothing came to be in them.
-    """
-    place, shown = path.absolute(), shown or path
-    if place in _CLAIMED:
-        yield
-        return
-    name = place.with_name(f".{place.name}.{LOCK}")
-    missing = [one for one in place.parents if not one.exists()]
-    while True:
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            lock = open_lock(name)  # closed below, after the name is gone
-        except OSError as error:
-            raise FileError(f"{shown} cannot be written: {(error.strerror or str(error)).lower()}.") from None
-        if try_to_lock(lock) is False:
-            lock.close()
-            raise FileError(f"{shown} is being written by another run; wait for it, or choose another name.")
-        if name.exists() and os.path.samestat(os.fstat(lock.fileno()), name.stat()):
-            break
-        lock.close()  # another run has just removed it
-    try:
-        yield
-    finally:
-        name.unlink(missing_ok=True)
-        lock.close()
-        for folder in missing:
-            with suppress(OSError):  # something is in it
-                folder.rmdir()
-
-
-@contextmanager
-def waiting(path: Path, seconds: float = 20.0) -> Iterator[None]:
-    """Let one at a time change a file; others wait for their turn."""
-    until = time.monotonic() + seconds
-    with ExitStack() as turn:
-        while True:
-            try:
-                turn.enter_context(alone(path))
-                break
-            except FileError:
-                if time.monotonic() > until:
-                    raise
-            time.sleep(0.02)
-        yield
-
-
-@contextmanager
-def _hidden_neighbour(path: Path) -> Iterator[Path]:
-    """Give a place in a locked hidden folder beside ``path``, which is gone at the end."""
-    place = path.absolute()
-    clear_leftovers(place.parent, place.name)
-    try:
-        scratch = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=MARK, dir=place.parent))
-    except OSError as error:
-        raise FileError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from None
-    try:
-        with open_lock(scratch / LOCK) as lock, _named_failure(path, scratch):
-            try_to_lock(lock)
-            (scratch / NEW).mkdir()
-            yield scratch / NEW / place.name  # writers that look at the ending see that of the output
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-
-
 def _move(unfinished: Path, path: Path) -> None:
     """Give the output its name. A file replaces a file at once; a folder needs the old one out of the way first.
 
     A replaced file keeps its rights.
     """
-    _flush(unfinished)
-    if path.is_file() and unfinished.is_file() and not path.is_symlink():
-        unfinished.chmod(path.stat().st_mode & unfinished.stat().st_mode & 0o777)
+    for file in unfinished.rglob("*") if unfinished.is_dir() else [unfinished]:
+        if file.is_file() and not file.is_symlink():
+            with file.open("rb+") as content:
+                os.fsync(content.fileno())  # after a power cut, a name must not stand for an empty file
     if not path.exists() or not (path.is_dir() or unfinished.is_dir()):
+        if path.exists():
+            unfinished.chmod(path.stat().st_mode & unfinished.stat().st_mode & 0o777)
         os.replace(unfinished, path)
         return
     aside = unfinished.parent.with_name(OLD)
@@ -217,26 +188,6 @@ def _move(unfinished: Path, path: Path) -> None:
         raise
 
 
-def _flush(written: Path) -> None:
-    """Wait until the content is on disk: after a power cut, a name must not stand for an empty file."""
-    for file in written.rglob("*") if written.is_dir() else [written]:
-        if file.is_file() and not file.is_symlink():
-            with file.open("rb+") as content:
-                os.fsync(content.fileno())
-
-
-def _refuse_missing_parent(path: Path) -> None:
-    if not path.absolute().parent.is_dir():
-        raise FileError(f"{path} cannot be written: there is no folder {path.parent}.")
-
-
-def _refuse(path: Path, overwrite: bool) -> None:
-    if path.exists() and not overwrite:
-        raise FileError(f"{path} is there already; choose another name or give --overwrite.")
-    if path.is_dir():
-        check_folder(path, PART_NAMES)
-
-
 def clear_leftovers(folder: Path, name: str | None = None) -> None:
     """Remove what killed runs left in a folder, and put back what they had moved aside.
 
@@ -244,19 +195,16 @@ def clear_leftovers(folder: Path, name: str | None = None) -> None:
     """
     for scratch in folder.glob(f".{'*' if name is None else glob.escape(name)}.*{MARK}"):
         place = folder / scratch.name[1:].rsplit(".", 2)[0]
-        if not _is_own_folder(scratch):
+        status = scratch.lstat()
+        # Anybody may put a link, or a folder with links in it, into /tmp.
+        foreign = hasattr(os, "geteuid") and status.st_uid != os.geteuid()
+        if foreign or not stat.S_ISDIR(status.st_mode):
             continue
         with suppress(OSError), open_lock(scratch / LOCK) as lock:
             if try_to_lock(lock):
                 if (scratch / OLD).exists() and not place.exists():
                     (scratch / OLD).rename(place)
                 shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _is_own_folder(place: Path) -> bool:
-    """Return True for a folder of this user's: anybody may put a link, or a folder with links in it, into /tmp."""
-    status = place.lstat()
-    return stat.S_ISDIR(status.st_mode) and (not hasattr(os, "geteuid") or status.st_uid == os.geteuid())
 
 
 def open_lock(path: Path) -> IO[str]:
@@ -278,14 +226,6 @@ def try_to_lock(file: IO[str]) -> bool | None:
     return True
 
 
-LEAST_FREE = 1 << 20
-SQLITE = b"SQLite format 3\0"
-SESSION_FILES = (
-    "session.sqlite",
-    "pool.parquet", "known.parquet", "secret",
-)  # fmt: skip
-
-
 def check_output(
     path: str | Path,
     *,
@@ -294,31 +234,18 @@ def check_output(
     folder: bool = False,
 ) -> None:
     """Refuse a place where an output must not, or cannot, be written."""
-    path = Path(path)
-    refuse_odd_place(path)
-    if path.exists() and path.is_dir() != folder:
-        there, wanted = ("folder", "file to write") if path.is_dir() else ("file", "folder")
-        raise FileError(f"{path} is a {there}; give the name of a {wanted}.")
+    path = check_writable(path, folder)
     refuse_inputs(path, inputs)
     _refuse_session_files(path)
     if path.exists() and not overwrite and not (folder and not any(path.iterdir())):
         raise FileError(f"{path} is there already; choose another name or give --overwrite.")
-    check_room(path)
-
-
-def check_room(path: Path) -> None:
-    """Refuse a place without space, or without the right to write there."""
-    parent = path.absolute().parent
-    while not parent.exists() and parent != parent.parent:
-        parent = parent.parent  # folders are made where they are missing
-    if shutil.disk_usage(parent).free < LEAST_FREE:
-        raise FileError(f"{path} cannot be written: there is no space left in {parent}.")
+    # Folders are made where they are missing.
+    parent = next(one for one in path.absolute().parents if one.exists())
     try:
-        with tempfile.TemporaryFile(dir=parent):
-            pass
+        with tempfile.TemporaryFile(dir=parent) as file:
+            file.write(bytes(LEAST_FREE))
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise FileError(f"{path} cannot be written: {parent}: {reason}.") from None
+        raise _cannot_write(path, error) from None
 
 
 def refuse_inputs(path: Path, inputs: Iterable[str | Path | None]) -> None:

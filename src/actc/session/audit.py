@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from actc.data.answers import Annotations, Answers
-from actc.data.deliver import write_folder
+from actc.data.deliver import deliver
 from actc.data.files import read_scored, write_scored
 from actc.data.options import documented, options_of
 from actc.data.triples import ScoredTriples
@@ -61,8 +61,8 @@ def start_audit(session: str | Path | Session, folder: str | Path | None = None,
             guidelines=old.guidelines, link=old.link, triples=len(accepted), within=config.within,
             target=config.target, level=config.level, n_facts=len(accepted) if words is WRONG_FACTS else 0,
         )  # fmt: skip
-        with write_folder(folder) as made:
-            made.chmod(0o700)
+        with deliver(folder) as made:
+            made.mkdir(0o700)
             write_scored(made / "pool.parquet", accepted)
             audit = write_core(made, settings)
             copy_names(session.store, audit.store)  # without reasons and texts: its rows are others

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from actc.data.constraints import Constraints
-from actc.data.deliver import write_folder
+from actc.data.deliver import deliver
 from actc.data.files import read_sample, read_scored, write_scored, write_triples
 from actc.data.frames import TEXT
 from actc.data.layout import find_layout
@@ -67,8 +67,8 @@ def create_session(
         raise FileError(f"{folder} is there already; give a new name, or go on with: actc annotate {folder}")
     if not folder.absolute().parent.is_dir():
         raise FileError(f"{folder} cannot be made: there is no folder {folder.absolute().parent}.")
-    with write_folder(folder) as made:
-        made.chmod(0o700)  # people's names and answers; the owner may open it to others
+    with deliver(folder) as made:
+        made.mkdir(0o700)  # people's names and answers; the owner may open it to others
         pool = read_sample(scores, seed=settings.seed, columns=inputs.columns, further=True)
         write_scored(made / "pool.parquet", pool)
         warn_of_scores(method, pool)

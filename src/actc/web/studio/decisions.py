@@ -14,7 +14,6 @@ from pydantic import Field
 
 from actc.complete.config import CHECK
 from actc.complete.earlier import store_answer
-from actc.data.begun import version_of
 from actc.data.database import quote
 from actc.decide.decision_table import DECISIONS, PRECISIONS
 from actc.decide.estimate import MISSING_FACTS, WRONG_FACTS
@@ -229,8 +228,11 @@ def decisions_file(project: Project, facts: bool = False) -> Path:
 
 def name_version(path: Path) -> str | None:
     """Return what is another one once a file was written anew; None where there is none."""
-    version = version_of(path)
-    return None if version is None else "-".join(map(str, version))
+    try:
+        now = path.stat()
+    except OSError:
+        return None
+    return f"{now.st_ino}-{now.st_size}-{now.st_mtime_ns}"
 
 
 def own_answers_of(session: Session) -> dict[tuple[str, str, str], str]:
