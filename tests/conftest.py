@@ -26,7 +26,8 @@ from actc import ScoredTriples
 from actc.bench.cells import Cell, load_cell
 from actc.data.files import read_list
 from actc.session import Session
-from actc.session.questions import Question, Reply, store_replies
+from actc.session.judge import store_replies
+from actc.session.machines import Question, Reply
 from actc.session.settings import Settings
 from actc.session.start import create_session
 

@@ -19,8 +19,9 @@ from actc.data.files import write_scored
 from actc.data.triples import ScoredTriples
 from actc.session import Judgement, Session
 from actc.session.cases import open_case
+from actc.session.judge import store_replies
+from actc.session.machines import Question, Reply
 from actc.session.plan import Planner
-from actc.session.questions import Question, Reply, store_replies
 from actc.session.settings import Settings
 from actc.session.start import create_session
 from actc.session.status import people, picture, progress

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from actc.graph.publish import publish_facts, withdraw_facts
     from actc.methods.calibrator import Calibrator
     from actc.methods.named import METHODS
-    from actc.session import Session, start_session
-    from actc.session.audit import audit_accepted, start_audit
+    from actc.session import Session
     from actc.session.export import export_session, write_report
     from actc.session.import_answers import import_judgements
     from actc.session.judge import judge_triples
+    from actc.session.start import audit_accepted, start_audit, start_session
     from actc.web.serve import serve_studio
 
 __all__ = [
@@ -91,8 +91,8 @@ _MODULES = {
     "actc.graph.formats": "convert_graph",
     "actc.bench.paper.run": "run_paper",
     "actc.bench.sample.demo": "run_demo",
-    "actc.session": "Session start_session",
-    "actc.session.audit": "audit_accepted start_audit",
+    "actc.session": "Session",
+    "actc.session.start": "audit_accepted start_audit start_session",
     "actc.session.import_answers": "import_judgements",
     "actc.session.judge": "judge_triples",
     "actc.session.export": "export_session write_report",

@@ -18,10 +18,10 @@ from actc.errors import ActcError
 from actc.evidence.reasons import Reasons
 from actc.graph.formats import read_graph
 from actc.session import Judgement, Session
-from actc.session.audit import start_audit
 from actc.session.cases import session_case
 from actc.session.export import write_report
 from actc.session.plan import Planner
+from actc.session.start import start_audit
 from actc.session.status import picture, show_review
 from tests.complete.test_doubt import make_towns
 from tests.conftest import triples_of

@@ -27,7 +27,7 @@ from actc.graph.terms import (
     unescape,
     without_literals,
 )
-from actc.session.read_names import read_names
+from actc.session.names import read_names
 
 ENDINGS = ("tsv", "tsv.gz", "csv", "parquet", "nt", "nt.gz", "ttl", "statements.ttl", "nq", "nq.gz", "trig", "jsonld")
 FILES = [f"g.{ending}" for ending in (*ENDINGS, "jsonl")]

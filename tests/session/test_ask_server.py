@@ -15,7 +15,7 @@ import actc
 from actc.data.files import write_scored
 from actc.errors import ActcError, MissingExtraError, OptionError
 from actc.session import machines
-from actc.session.questions import read_judges
+from actc.session.cases import read_judges
 from actc.session.session import Session
 from actc.session.settings import Settings
 from actc.session.store import FILE, Store

@@ -10,11 +10,11 @@ from actc.data.files import read_scored, write_scored
 from actc.decide.audit import MIN_ANSWERS, assess
 from actc.errors import OptionError
 from actc.session import Judgement, Session
-from actc.session.audit import start_audit
 from actc.session.cases import open_case
 from actc.session.export import write_accepted
 from actc.session.plan import Planner, judged_draws
 from actc.session.settings import Settings
+from actc.session.start import start_audit
 from actc.session.status import picture, what_is_left
 from tests.conftest import make_pool, start_copy
 from tests.session.answering import answer_truly

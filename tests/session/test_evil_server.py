@@ -8,7 +8,7 @@ import pytest
 
 from actc.errors import ActcError
 from actc.session import machines
-from actc.session.questions import Question
+from actc.session.machines import Question
 from actc.session.settings import JudgeConfig
 from tests.session.evil_server import MODES, SLOW, EvilServer
 from tests.session.model_server import KEY

@@ -16,12 +16,12 @@ from actc.decide.guarantee import TargetPrecision
 from actc.errors import ActcError, ChoiceError, FileError, OptionError
 from actc.session import Judgement
 from actc.session.cards import make_card
-from actc.session.cases import open_case, session_case
+from actc.session.cases import open_case, read_judges, session_case
 from actc.session.export import compare_judges, write_accepted
-from actc.session.judge import CHOICES, judge_triples, make_question
+from actc.session.judge import CHOICES, count_replies, judge_triples, make_question, store_replies
+from actc.session.machines import Reply
 from actc.session.names import SOURCE, write_texts
 from actc.session.plan import Planner, task_of
-from actc.session.questions import Reply, count_replies, read_judges, store_replies
 from actc.session.settings import Settings
 from tests.conftest import make_pool, start_copy
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actc.errors import ChoiceError, FileError
-from actc.session.questions import (
+from actc.session.machines import (
     DEFAULT,
     FIELDS,
     IN_JSON,

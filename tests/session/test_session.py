@@ -24,7 +24,7 @@ from actc.session import session as session_module
 from actc.session.cards import make_card
 from actc.session.plan import Planner
 from actc.session.settings import SessionInputs, Settings
-from actc.session.start import add_session_names, create_session, start_session
+from actc.session.start import create_session, start_session
 from actc.session.status import history, list_reviews, picture, progress, what_is_left
 from tests.conftest import make_pool, start_copy
 
@@ -517,7 +517,7 @@ def test_reasons_stand_beside_the_candidates_and_call_ids_by_their_names(scores)
     assert session.names.reasons(3) == (f"{head} is known", "against: nothing")
     assert session.names.reasons(4) == ()
     (scores.parent / "names.tsv").write_text(f"id\tname\n{head}\tAda\n")
-    add_session_names(session, [scores.parent / "names.tsv"])
+    session.add_names([scores.parent / "names.tsv"])
     assert session.names.reasons(3)[0] == "Ada is known"
     session.close()
 

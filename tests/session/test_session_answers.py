@@ -22,7 +22,7 @@ from actc.session.cases import open_case
 from actc.session.export import write_history, write_label_studio, write_labels
 from actc.session.import_answers import read_judgements
 from actc.session.settings import Settings
-from actc.session.start import add_session_names, count_named, create_session, start_session
+from actc.session.start import count_named, create_session, start_session
 from actc.session.status import agreement, history, people, progress
 from actc.session.terminal import judge_in_terminal
 from tests.conftest import make_pool, start_copy
@@ -283,7 +283,7 @@ def nameless(tmp_path):
 def test_names_may_come_later_and_in_any_format(nameless, tmp_path, file):
     assert count_named(nameless) == (0, 3)
     (tmp_path / file).write_text(NAME_FILES[file])
-    add_session_names(nameless.folder, [tmp_path / file])
+    nameless.add_names([tmp_path / file])
     assert count_named(nameless) == (1, 3)
     named = nameless.names.of("Q1")  # the session was open all the time
     assert (named.name, named.description, nameless.names.of("P2").name) == ("Ada L.", "who", "born in")
@@ -292,7 +292,7 @@ def test_names_may_come_later_and_in_any_format(nameless, tmp_path, file):
 @pytest.mark.parametrize("file", ["dump.json", "labels.ttl"])
 def test_names_are_in_the_language_asked_for_and_else_in_another(nameless, tmp_path, file):
     (tmp_path / file).write_text(NAME_FILES[file])
-    add_session_names(nameless, [tmp_path / file], language="de")
+    nameless.add_names([tmp_path / file], language="de")
     assert [nameless.names.of(one).name for one in ("Q1", "P2", "Q99")] == ["Ada", "born in", "Q99"]
 
 
@@ -307,7 +307,7 @@ def test_names_are_in_the_language_asked_for_and_else_in_another(nameless, tmp_p
 def test_names_that_cannot_be_read_change_nothing(nameless, tmp_path, file, text, place):
     (tmp_path / file).write_text(text)
     with pytest.raises(FileError, match=place):
-        add_session_names(nameless, [tmp_path / file])
+        nameless.add_names([tmp_path / file])
     assert count_named(nameless) == (0, 3)
 
 

@@ -13,7 +13,7 @@ from actc.data.layout import find_layout, is_table
 from actc.data.triples import ScoredTriples
 from actc.errors import ActcError
 from actc.graph.formats import read_graph
-from actc.session.read_names import read_names
+from actc.session.names import read_names
 from actc.web.studio.recognise import _describe
 
 PARIS, BERLIN = ("Paris", "capital_of", "France"), ("Berlin", "capital_of", "Germany")

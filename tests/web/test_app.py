@@ -13,7 +13,7 @@ from actc.data.files import write_scored
 from actc.session import OWNER, Session
 from actc.session.cards import make_card
 from actc.session.settings import Settings
-from actc.session.start import add_session_names, create_session
+from actc.session.start import create_session
 from actc.session.status import history
 from actc.web.access import Links
 from actc.web.gate import MOST_BYTES, Bucket, host_name, loopback_names
@@ -357,7 +357,7 @@ def test_names_that_were_added_show_on_cards_that_were_sent_before(app, session,
     browser = enter(app, session, "ada")
     card = exchange(browser).json()["cards"][0]
     (tmp_path / "names.tsv").write_text(f"id\tname\n{card['head']['id']}\tAda's own name\n")
-    add_session_names(session, [tmp_path / "names.tsv"])
+    session.add_names([tmp_path / "names.tsv"])
     assert exchange(browser).json()["cards"][0]["head"]["name"] == "Ada's own name"
 
 

@@ -129,15 +129,14 @@ def annotate_command(
 ) -> None:
     """Judge triples: on a page, or in the terminal."""
     from actc.session import Session
-    from actc.session.read_names import try_names
-    from actc.session.start import add_session_names
+    from actc.session.names import try_names
 
     try_names(names, "en")
 
     def prepare(there: Session) -> None:
         there.change({}, annotators)
         if names:
-            add_session_names(there, names, "en")
+            there.add_names(names)
 
     if terminal:
         with closing(Session(session)) as there:
@@ -284,8 +283,8 @@ def audit_command(accepted: Path, out: Path | None, labels: Path | None, **optio
     command shows later how far that is. Or it is a file: draws are written to --out; with --labels it shows what the
     answers show, about how many more are needed, and --out draws more.
     """
-    from actc.session.audit import audit_accepted, start_audit
     from actc.session.cases import words_of
+    from actc.session.start import audit_accepted, start_audit
     from actc.session.status import picture
 
     if (accepted / "session.sqlite").is_file() and labels is None:

@@ -47,8 +47,8 @@ from actc.graph.graph import Graph
 from actc.methods.pooled.method import WRONG_FACTS_METHOD
 from actc.session import Session
 from actc.session.cases import invert_labels, parts_of, session_case
-from actc.session.questions import count_replies
-from actc.session.read_names import own_labels, try_names
+from actc.session.judge import count_replies
+from actc.session.names import own_labels, try_names
 from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session
 

@@ -24,9 +24,9 @@ from actc.decide.guarantee import TargetPrecision
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
 from actc.methods.pooled.method import WRONG_FACTS_METHOD
-from actc.session.questions import read_judges
 from actc.session.session import Session
 from actc.session.settings import Settings
+from actc.session.store import Store
 
 REMOVAL = TargetPrecision(0.9)
 """What is guaranteed of the facts that are taken out without being judged, unless another target is given."""
@@ -116,3 +116,16 @@ def with_answers(session: Session, part: PoolPart, case: Case, target: TargetPre
         machines = replace(invert_labels(machines), probability=None if p is None else 1 - p)
         people, target = invert_labels(people), target or REMOVAL
     return replace(case, annotations=people, judged=machines, target=target)
+
+
+def read_judges(store: Store, pool: ScoredTriples, start: int = 0) -> Answers:
+    """Return every judge's last answer to every triple of a pool, whose rows begin at ``start`` in the session's."""
+    replies = store.rows(
+        "SELECT triple - ?, name, answer = 'true', probability, max(reply.rowid) FROM reply "
+        "JOIN judge ON judge.id = reply.judge WHERE triple >= ? AND triple < ? "
+        "GROUP BY judge, triple HAVING answer IN ('true', 'false') ORDER BY judge, triple",
+        (start, start, start + len(pool)),
+    )
+    rows, who, labels, p, _ = zip(*replies, strict=True) if replies else ((),) * 5
+    triples = pool.plain().take(np.array(rows, dtype=np.int64))
+    return Answers(triples, np.array(labels), np.array(p, dtype=np.float64), who=np.array(who, dtype=object))

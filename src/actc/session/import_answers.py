@@ -17,9 +17,10 @@ from actc.data.frames import call_columns
 from actc.data.text_files import check_file, load_json, open_text
 from actc.data.triples import ScoredTriples, encode_columns
 from actc.errors import FileError, OptionError, RowError, SessionError
+from actc.session.judge import add_judge_answers
 from actc.session.lease_queue import LABELS, Judgement, LeaseQueue, is_storable, put_tasks
+from actc.session.machines import WORDS, hash_question
 from actc.session.plan import Planner, task_of
-from actc.session.questions import WORDS, add_judge_answers, hash_question
 from actc.session.session import MOST_NAME, OWNER, Session, open_session, put_annotator
 
 IMPORTED = "Brought in from a file."

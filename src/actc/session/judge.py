@@ -5,35 +5,39 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
 
 import numpy as np
 
+from actc.data.answers import Answers
+from actc.data.deliver import try_to_lock
 from actc.data.options import documented, options_of
 from actc.data.progress import Progress, ignore_progress
-from actc.data.triples import IntArray
+from actc.data.triples import IntArray, ScoredTriples
 from actc.decide.case import Case
 from actc.errors import OptionError, check_choice
 from actc.session.cards import make_card, plain
-from actc.session.cases import session_case
+from actc.session.cases import read_judges, session_case
 from actc.session.export import measure_judges
 from actc.session.lease_queue import Task
-from actc.session.machines import Server, ask_program, read_key, split_command
-from actc.session.plan import task_of
-from actc.session.questions import (
+from actc.session.machines import (
     DEFAULT,
     Question,
+    Reply,
+    Server,
+    ask_program,
     fill_prompt,
     hash_question,
-    lock_judge,
-    read_judges,
+    read_key,
     read_prompt,
-    store_replies,
+    split_command,
 )
+from actc.session.plan import task_of
 from actc.session.session import MOST_NAME, Session, open_session, tidy_name
 from actc.session.settings import JudgeConfig
 from actc.session.status import Reliability
@@ -208,3 +212,51 @@ def make_question(session: Session, task: Task, model: str = "", prompt: str | N
     fields |= {"source": card["source"], "reasons": list(session.names.reasons(task.triple)), "score": task.score}
     key = hash_question(fields) if prompt is None else hash_question(task.triple, model, fill_prompt(prompt, fields))
     return Question(task.triple, key, fields)
+
+
+@contextmanager
+def lock_judge(store: Store, judge: str) -> Iterator[None]:
+    """Let one run at a time ask a judge: a second one would ask the same questions. A killed run locks nothing."""
+    with open(store.path.with_name(f".judge-{hash_question(judge)[:8]}.lock"), "a", encoding="ascii") as file:
+        if try_to_lock(file) is False:
+            raise OptionError(
+                "Another run is asking this judge now; wait for it, end it, or give this one a --name of its own."
+            )
+        yield
+
+
+def store_replies(store: Store, judge: str, replies: Iterable[tuple[Question, Reply]]) -> Iterator[Reply]:
+    """Store replies as they come, each committed before it is passed on."""
+    for question, reply in replies:
+        with store.transaction() as connection:
+            _put_reply(connection, judge, question.key, question.triple, reply)
+        yield reply
+
+
+def _put_reply(connection: Connection, judge: str, key: str, triple: int, reply: Reply) -> int:
+    """Add a reply, and its judge, unless they are there; return how many were new: 1 or 0."""
+    now = time.time()
+    connection.execute("INSERT OR IGNORE INTO judge (name, created) VALUES (?, ?)", (judge, now))
+    return connection.execute(
+        "INSERT OR IGNORE INTO reply SELECT id, ?, ?, ?, ?, ?, ?, ?, ? FROM judge WHERE name = ?",
+        (key, triple, reply.answer, reply.probability, reply.reason, now, reply.tokens_in, reply.tokens_out, judge),
+    ).rowcount
+
+
+def add_judge_answers(store: Store, pool: ScoredTriples, answers: Answers) -> int:
+    """Store answers that judges gave elsewhere, once however often; return how many were new."""
+    rows, new = pool.rows_of(answers.triples), 0
+    names = {who: tidy_name(who, "a judge") for who in set(answers.who)}
+    p = np.full(len(rows), np.nan) if answers.probability is None else answers.probability
+    with store.transaction() as connection:
+        for row, who, label, own in zip(rows.tolist(), answers.who, answers.labels.tolist(), p.tolist(), strict=True):
+            if row >= 0:
+                reply = Reply("true" if label else "false", None if np.isnan(own) else own)
+                new += _put_reply(connection, names[who], hash_question("import", row, label, own), row, reply)
+    return new
+
+
+def count_replies(store: Store) -> dict[str, int]:
+    """Return how many replies each judge gave, by its name."""
+    sql = "SELECT name, (SELECT count(*) FROM reply WHERE judge = judge.id) FROM judge ORDER BY id"
+    return dict(map(tuple, store.rows(sql)))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +31,7 @@ from actc.data.triples import ScoredTriples
 from actc.errors import FileError, OptionError, SessionError, check_choice
 from actc.session.cards import plain, sentence
 from actc.session.lease_queue import TASK, Annotator, Judgement, LeaseQueue, Recorded, Task, lease_clock, put_tasks
-from actc.session.names import Names
+from actc.session.names import Names, insert_names
 from actc.session.settings import CHANGEABLE, Settings
 from actc.session.store import FILE, Store
 
@@ -90,6 +90,11 @@ class Session:
         """Return the path of a file that not every session has; None where it is not there."""
         path = self.folder / name
         return path if path.exists() else None
+
+    def add_names(self, files: Sequence[str | Path], language: str = "en") -> None:
+        """Add names of entities and relations (see :func:`insert_names`); open pages show them with the next card."""
+        pool = self.read_pool()
+        insert_names(self.store, list(map(Path, files)), (*pool.entity_names, *pool.relation_names), language)
 
     def change(self, choices: Mapping[str, Any], people: Iterable[str] = ()) -> None:
         """Change settings, see ``CHANGEABLE``, and add people: all of it or nothing.

@@ -1,4 +1,9 @@
-"""Start an annotation session: a new folder with everything that it needs, and its first questions."""
+"""Start a session: a new folder with everything that it needs and its first questions; or an audit.
+
+In an audit people judge random draws from accepted triples, on a page or in files, until there are enough answers. On a
+page it is a session whose pool is the accepted set: its planner computes after every answer what the draws show, and
+draws more.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,6 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Sequence
 from dataclasses import fields, replace
 from importlib.resources import files
 from pathlib import Path
@@ -15,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from actc.data.answers import Annotations, Answers
 from actc.data.constraints import Constraints
 from actc.data.deliver import deliver
 from actc.data.files import read_sample, read_scored, write_scored, write_triples
@@ -22,14 +27,19 @@ from actc.data.frames import TEXT
 from actc.data.layout import find_layout
 from actc.data.options import documented, options_of
 from actc.data.triples import ScoredTriples
+from actc.decide.audit import Audit, assess, draw_next
 from actc.decide.classes import relation_mask
+from actc.decide.estimate import WRONG_FACTS
 from actc.decide.find_constraints import constraints_from
-from actc.errors import FileError
+from actc.errors import FileError, OptionError
 from actc.graph.formats import as_table, read_graph
-from actc.session.names import REASONS, SOURCE, insert_names, write_known, write_texts
-from actc.session.read_names import own_labels
+from actc.methods.named import find_method, warn_of_scores
+from actc.session.cases import session_case, words_of
+from actc.session.import_answers import put_answers
+from actc.session.names import REASONS, SOURCE, copy_names, insert_names, own_labels, write_known, write_texts
+from actc.session.plan import Planner
 from actc.session.session import OWNER, Session, open_session, write_settings
-from actc.session.settings import SessionInputs, Settings
+from actc.session.settings import AuditConfig, SessionInputs, Settings
 from actc.session.store import FILE, Store
 
 
@@ -57,10 +67,6 @@ def create_session(
     folder: str | Path, scores: str | Path, settings: Settings | None = None, inputs: SessionInputs | None = None
 ) -> Session:
     """Make a session folder, with whatever a completed graph brings; see :func:`start_session`."""
-    from actc.methods.named import find_method, warn_of_scores
-    from actc.session.import_answers import put_answers
-    from actc.session.plan import Planner
-
     folder, settings, inputs = Path(folder), settings or Settings(), inputs or SessionInputs()
     method = find_method(settings.method)
     if folder.exists():
@@ -133,15 +139,6 @@ def _take_people(session: Session, earlier: Path) -> None:
     shutil.copy2(earlier / "secret", session.folder / "secret")
 
 
-def add_session_names(session: str | Path | Session, files: Sequence[str | Path], language: str = "en") -> None:
-    """Add names to a session that was started (see :func:`insert_names`); its pages show them at once."""
-    with open_session(session) as session:
-        pool = session.read_pool()
-        insert_names(
-            session.store, [Path(file) for file in files], (*pool.entity_names, *pool.relation_names), language
-        )
-
-
 def count_named(session: Session) -> tuple[int, int]:
     """Count the entities of a session's candidates with a name, and all."""
     pool = session.read_pool()
@@ -153,3 +150,98 @@ def sample_files() -> tuple[Path, tuple[Path, ...], Path]:
     """Return the packaged sample's candidates, names and graph."""
     folder = Path(str(files("actc.bench.sample")))
     return folder / "valid.tsv.gz", (folder / "entities.tsv.gz", folder / "relations.tsv"), folder / "train.tsv.gz"
+
+
+@documented(options_of(AuditConfig))
+def start_audit(session: str | Path | Session, folder: str | Path | None = None, **options: Any) -> Session:
+    """Make a session of its own in which people judge random draws from the accepted triples of a session.
+
+    Where it is there already, it goes on: the options of the first call count.
+
+    Parameters
+    ----------
+    session : path or Session
+        Its accepted triples are drawn from; what people called true is among them, what they called false is not.
+        These are what it accepts now, without a guarantee, unless ``among`` is given.
+    folder : path, optional
+        The audit's folder; ``audit`` in the session's own if not given.
+    options
+        Any of the options below, those of the command.
+    """
+    config = AuditConfig(**options)
+    with open_session(session) as session:
+        folder = session.folder / "audit" if folder is None else Path(folder)
+        if folder.is_dir():
+            return Session(folder)
+        old, words = session.settings, words_of(session.settings)
+        accepted = _accepted_by(session, config.among)
+        if not len(accepted):
+            place = config.among or session.folder
+            raise OptionError(f"{place}: nothing is {words.accepted} yet, so nothing can be audited.")
+        most = 100 if config.target is not None else assess(accepted, Annotations(), config.rule).more
+        settings = Settings(
+            budget=min(config.count or most or 100, len(accepted)), title=f"Audit of {old.title}", seed=config.seed,
+            guidelines=old.guidelines, link=old.link, triples=len(accepted), within=config.within,
+            target=config.target, level=config.level, n_facts=len(accepted) if words is WRONG_FACTS else 0,
+        )  # fmt: skip
+        with deliver(folder) as made:
+            made.mkdir(0o700)
+            write_scored(made / "pool.parquet", accepted)
+            audit = write_core(made, settings)
+            copy_names(session.store, audit.store)  # without reasons and texts: its rows are others
+            for person in session.people():
+                audit.add_annotator(person.name)
+            Planner(audit, accepted).step()
+            audit.close()
+    return Session(folder)
+
+
+def _accepted_by(session: Session, among: str | Path | None) -> ScoredTriples:
+    """Return the triples that a session accepts now, or those of a file."""
+    pool = session.read_pool()
+    if among is not None:
+        triples = read_graph(Path(among))
+        rows = pool.rows_of(triples)
+        return triples.with_scores(np.where(rows >= 0, pool.scores[rows], 0.0))
+    case = session_case(session)
+    return case.candidates.take(case.decisions.accepted).with_used_names()
+
+
+@documented([one for one in options_of(AuditConfig) if one.name != "among"])
+def audit_accepted(
+    accepted: str | Path | ScoredTriples,
+    labels: str | Path | Answers | None = None,
+    *,
+    out: str | Path | None = None,
+    **options: Any,
+) -> Audit:
+    """Estimate how many accepted triples are true, by judged draws and without any model, as ``actc audit`` does.
+
+    Parameters
+    ----------
+    accepted : path or ScoredTriples
+        The whole accepted set.
+    labels : path or Answers, optional
+        The judged draws so far.
+    out : path, optional
+        Draw the triples to judge next, where answers bring most, and write them there.
+    options
+        Any of the options below, those of the command.
+    """
+    config = AuditConfig(**options)
+    if labels is None and out is None:
+        raise OptionError("Give --out to draw triples to judge, or --labels to read judged ones.")
+    if config.among is not None:
+        raise OptionError(f"--among: {accepted} is not a session; give one, or audit {config.among} itself.")
+    triples = accepted if isinstance(accepted, ScoredTriples) else read_scored(accepted)[0]
+    answers = Annotations()
+    if labels is not None:
+        given = labels if isinstance(labels, Answers) else Answers.read(labels)
+        answers = given.warn_of_unused(triples, source="answers" if given is labels else str(labels)).on(triples)
+    audit = assess(triples, answers, config.rule)
+    if out is not None:
+        random = np.random.default_rng([config.seed, len(answers)])
+        rows = draw_next(triples, answers, config.count or 100, random, config.rule)
+        write_scored(out, triples.take(rows))
+        audit = replace(audit, drawn=len(rows))
+    return audit

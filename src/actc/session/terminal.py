@@ -11,7 +11,7 @@ from typing import Any
 from actc.errors import SessionError
 from actc.session.cards import make_card, plain
 from actc.session.lease_queue import Annotator, Judgement
-from actc.session.questions import clean_text
+from actc.session.machines import clean_text
 from actc.session.session import Session
 from actc.session.status import picture, progress, what_is_left, write_count
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 from actc.session import Session
-from actc.session.audit import start_audit
+from actc.session.start import start_audit
 from actc.session.status import history
 from tests.web.browser.conftest import READY, open_card, press, saved, wait_for
 

@@ -442,7 +442,7 @@ def test_names_are_read_in_another_process_and_reach_people_who_judge(shared_cli
     def read_here(*words):
         raise AssertionError("read in the server")
 
-    monkeypatch.setattr("actc.web.studio.recognise.add_session_names", read_here)
+    monkeypatch.setattr("actc.session.session.insert_names", read_here)
     name = start_judging(shared_client, tmp_path)
     place = f"/api/projects/{name}/files"
     assert shared_client.put(f"{place}/n.tsv", content=b"id\tname\na1\tAda\n", headers=BYTES).json()["role"] == "names"

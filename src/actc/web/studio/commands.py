@@ -10,7 +10,7 @@ from pydantic import Field
 
 from actc.data.begun import Begun
 from actc.errors import OptionError
-from actc.session.read_names import own_labels
+from actc.session.names import own_labels
 from actc.web.access import Strict
 from actc.web.studio.project import Project, check_store
 

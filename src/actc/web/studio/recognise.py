@@ -32,9 +32,8 @@ from actc.graph.formats import find_format, read_graph
 from actc.graph.graph import Graph
 from actc.session.cards import make_card
 from actc.session.lease_queue import Task
-from actc.session.names import SOURCE, Names, insert_names, write_texts
-from actc.session.read_names import NAME_ALIASES, NAME_COLUMNS
-from actc.session.start import add_session_names
+from actc.session.names import NAME_ALIASES, NAME_COLUMNS, SOURCE, Names, insert_names, write_texts
+from actc.session.session import open_session
 from actc.session.store import FILE, Store
 from actc.web.studio.commands import name_files
 from actc.web.studio.project import Project
@@ -278,7 +277,8 @@ def add_names(project: Project, file: str) -> None:
 
 def _add_names(project: Project, file: str) -> dict[str, Any]:
     assert project.session is not None
-    add_session_names(project.session, [project.path_of(file)], project.options.language)
+    with open_session(project.session) as session:
+        session.add_names([project.path_of(file)], project.options.language)
     return {}
 
 

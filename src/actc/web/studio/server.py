@@ -21,8 +21,8 @@ from actc import __version__
 from actc.data.pages import render
 from actc.data.text_files import read_amount
 from actc.errors import OptionError
-from actc.session.audit import start_audit
 from actc.session.processes import make_file
+from actc.session.start import start_audit
 from actc.web.access import Strict, checking, welcome
 from actc.web.gate import REPORT_POLICY, Gate
 from actc.web.owner import PersonBody
