@@ -37,7 +37,7 @@ from actc.data.options import documented
 from actc.data.progress import Stage, no_stage
 from actc.data.triples import ScoredTriples
 from actc.decide.case import Case
-from actc.decide.classes import relation_mask
+from actc.decide.conflicts import relation_mask
 from actc.decide.decision_table import ORACLE
 from actc.decide.find_constraints import constraints_from
 from actc.decide.report import count_excluded, describe_excluded

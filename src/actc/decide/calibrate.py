@@ -190,8 +190,7 @@ def describe_calibration(case: Case, sources: Sources) -> Calibration:
     """Return all that thresholds.json has about a case; ``sources`` are what a report can go back to."""
     alone, accepted = case.alone, np.append(case.decisions.accepted, False)[case.places]
     squash, judged = case.fit.squash, alone.by != "method"
-    if case.judge_adjusted is not None:  # answers of judges count, whether they changed the decision or not
-        judged[case.judged_rows[0]] = True
+    judged[case.judged_rows] = True  # answers of judges count, whether they changed the decision or not
     p = np.full(len(case.candidates), np.nan) if alone.probability is None else alone.probability
     return Calibration(
         case.thresholds,

@@ -17,7 +17,7 @@ from actc.data.answers import Annotations, Answers
 from actc.data.calibration import GuaranteedPrecision
 from actc.data.constraints import Constraints
 from actc.data.curves import Curves, tabulate_curves
-from actc.data.numeric import cut_between
+from actc.data.numeric import cut_between, moderate
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples, as_vocabulary
 from actc.decide.conflicts import Conflicts, match_conflicts, resolve_conflicts, weigh_facts
 from actc.decide.decision_table import CONSTRAINT, ORACLE, PRECISIONS, Decisions
@@ -37,11 +37,13 @@ from actc.decide.guarantee import (
 from actc.decide.judges import JudgeAdjustedFit, tabulate_signals
 from actc.errors import OptionError
 from actc.methods.named import Fit, Method, named_method, thresholds_of
+from actc.methods.pooled.model import leave_one_out
 
 REPORTED = (0.9, 0.95)
 """Precisions of which a report has the number of answers that a guarantee needs."""
 FOLDS = 5
 """Parts of the answers; each part is predicted by a fit on the others."""
+NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,11 +132,7 @@ class Case:
     @cached_property
     def ranked(self) -> FloatArray:
         """P(true) of each candidate by method and judges, as lists are made of it, shape (N,)."""
-        p = self.ranked_by_method
-        if self.judge_adjusted is not None:
-            (rows, judged), p = self.judged_rows, p.copy()
-            p[rows] = self.judge_adjusted.probabilities[judged]
-        return p
+        return self._with_judges(self.ranked_by_method)
 
     @cached_property
     def ranked_by_method(self) -> FloatArray:
@@ -239,12 +237,11 @@ class Case:
         lowest, below = np.full(len(names), np.inf), np.full(len(names), -np.inf)
         if guarantee.size:
             thresholds_of(self.base.fit)  # refused where no cut on the score decides
-            # Judges change the order of single candidates, whose decisions stand beside the cuts.
-            p = self.base.ranked_by_method
             codes = as_vocabulary(names).translate(triples.relations, triples.relation_names)
-            for side, extreme, scores in ((True, np.minimum, lowest), (False, np.maximum, below)):
-                rows = np.flatnonzero((codes >= 0) & ((p >= guarantee.min_probability) == side))
-                extreme.at(scores, codes[rows], triples.scores[rows])
+            # Judges change the order of single candidates, whose decisions stand beside the cuts.
+            passed, known = self.base.ranked_by_method >= guarantee.min_probability, codes >= 0
+            np.minimum.at(lowest, codes[known & passed], triples.scores[known & passed])
+            np.maximum.at(below, codes[known & ~passed], triples.scores[known & ~passed])
         cuts = np.where(np.isinf(below) | np.isinf(lowest), lowest, cut_between(below, lowest))
         return Thresholds(names, cuts, np.inf, np.ones(len(names), dtype=np.bool_))
 
@@ -276,22 +273,34 @@ class Case:
     @cached_property
     def judge_adjusted(self) -> JudgeAdjustedFit | None:
         """The fit adjusted by the answers of judges; None where there are none."""
-        if not len(self.judged) or self.fit.probabilities(self.pool) is None:
+        base = self.fit.probabilities(self.pool) if len(self.judged) else None
+        if base is None:
             return None
-        signals = tabulate_signals(self.pool, self.judged)
-        return JudgeAdjustedFit(self.named_method, self.pool, self.annotations, self.known, self.fit, *signals)
+        posterior, answers = self.fit.posterior, self.annotations
+        if posterior is None or not len(answers):
+            left_out = self._cross_fitted
+        else:
+            left_out = moderate(*leave_one_out(posterior, answers))
+        return JudgeAdjustedFit(answers, *tabulate_signals(self.pool, self.judged), base, left_out)
 
     def without_judges(self) -> Case:
         """Return the same case, its fit among it, as if no machine had judged."""
         return replace(self, judged=Answers(), fitted=self.fit)
 
-    @property
-    def judged_rows(self) -> tuple[IntArray, IntArray]:
-        """The rows with answers of judges, among the candidates and in the pool."""
-        assert self.judge_adjusted is not None
-        judged = np.flatnonzero(self.judge_adjusted.answered_by_judges)
-        rows = self.places[judged]
-        return rows[rows >= 0], judged[rows >= 0]
+    @cached_property
+    def judged_rows(self) -> IntArray:
+        """The candidates with answers of judges."""
+        if self.judge_adjusted is None:
+            return NO_ROWS
+        rows = self.places[self.judge_adjusted.judged]
+        return rows[rows >= 0]
+
+    def _with_judges(self, p: FloatArray) -> FloatArray:
+        """Return P(true) of the candidates with that by judges, where these answered."""
+        if self.judge_adjusted is not None:
+            p, judged = p.copy(), self.judge_adjusted.judged
+            p[self.judged_rows] = self.judge_adjusted.probabilities[judged[self.places[judged] >= 0]]
+        return p
 
     # Decisions
 
@@ -355,26 +364,24 @@ class Case:
     @cached_property
     def _unjudged(self) -> Decisions:
         """The decisions as if no person had judged: by the list that passed, or by judges, then the method."""
-        triples, given, guarantee = self.candidates, self.given_thresholds, self.guarantee
-        by = np.full(len(triples), "method", dtype=object)
+        triples, given, guarantee, judged = (
+            self.candidates,
+            self.given_thresholds,
+            self.guarantee,
+            self.base.judged_rows,
+        )
         if guarantee is not None:
-            base, accepted = self.base, np.zeros(len(triples), dtype=np.bool_)
-            accepted[guarantee.rows] = True
-            if base.judge_adjusted is not None:
-                rows, _ = base.judged_rows
-                alone = base.ranked_by_method[rows] >= guarantee.min_probability
-                by[rows[accepted[rows] != alone]] = "judges"
-            probability = base._unjudged.probability
-            return Decisions(triples, accepted, probability, by, probability)
-        probability = self.probabilities(triples)
-        accepted = self.fit.accepts(triples) if given is None else given.decide(triples)
-        if self.judge_adjusted is not None:
-            assert probability is not None
-            rows, judged = self.judged_rows
-            probability[rows] = self.judge_adjusted.probabilities[judged]
-            true = probability[rows] >= 0.5
-            by[rows[accepted[rows] != true]] = "judges"
-            accepted[rows] = true
+            by_method = self.base.ranked_by_method >= guarantee.min_probability
+            accepted = np.isin(np.arange(len(triples)), guarantee.rows)
+            probability = self.base._unjudged.probability
+        else:
+            by_method = self.fit.accepts(triples) if given is None else given.decide(triples)
+            accepted, probability = by_method.copy(), self.probabilities(triples)
+            if probability is not None:
+                probability = self._with_judges(probability)
+                accepted[judged] = probability[judged] >= 0.5
+        by = np.full(len(triples), "method", dtype=object)
+        by[judged[accepted[judged] != by_method[judged]]] = "judges"
         return Decisions(triples, accepted, probability, by, probability)
 
     @cached_property
@@ -439,6 +446,15 @@ class Case:
 
     @cached_property
     def left_out_probabilities(self) -> FloatArray:
+        """P(true) of each answered triple without its answer, with the answers of judges; shape (l,)."""
+        p = self._cross_fitted
+        if self.judge_adjusted is not None:
+            judged = np.isin(self.annotations.rows, self.judge_adjusted.judged)
+            p = np.where(judged, self.judge_adjusted.left_out_probabilities, p)
+        return p
+
+    @cached_property
+    def _cross_fitted(self) -> FloatArray:
         """P(true) of each answered triple by a fit without a fifth of the answers, its own among them; shape (l,)."""
         answers, method = self.annotations, self.named_method
         triples, p = self.pool.take(answers.rows), np.full(len(answers), 0.5)
@@ -449,9 +465,6 @@ class Case:
             fit = self.fit if few else method.fit(self.pool, answers.take(~mine), self.known)
             predicted = fit.probabilities(triples.take(mine))
             p[mine] = 0.5 if predicted is None else predicted
-        if self.judge_adjusted is not None:
-            judged = self.judge_adjusted.answered_by_judges[answers.rows]
-            p[judged] = self.judge_adjusted.left_out_probabilities[judged]
         return p
 
     def _holdout_prior(self, accepted: FloatArray) -> tuple[float, float] | None:

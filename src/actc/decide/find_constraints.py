@@ -13,7 +13,7 @@ from actc.data.constraints import Constraint, Constraints, lower_share
 from actc.data.frames import Columns
 from actc.data.layout import first_lines
 from actc.data.triples import IntArray
-from actc.decide.classes import class_members, match_vocabulary, relation_mask
+from actc.decide.conflicts import class_members, match_vocabulary, relation_mask
 from actc.decide.declared import read_declared
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph

@@ -16,10 +16,8 @@ import numpy as np
 
 from actc.data.answers import Annotations, Answers
 from actc.data.numeric import logit, moderate
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
+from actc.data.triples import BoolArray, FloatArray, IntArray, Triples
 from actc.methods.bayesian_logistic import fit_bayesian_logistic
-from actc.methods.named import Fit, Method
-from actc.methods.pooled.model import leave_one_out
 
 CONSTANT = 0.0, 0.5
 """Prior mean and standard deviation of the constant: the method has inferred the share of true triples already."""
@@ -35,8 +33,6 @@ ZERO = 1e-3
 OTHER_TERMS = 3
 """Terms before the judges' own."""
 FOLDS = 5
-MAX_FOLDED = 500
-"""With more answers than these, one answer more or less moves the fit too little to matter."""
 EDGE = 1e-6
 
 
@@ -127,48 +123,29 @@ def fit_weights(design: FloatArray, labels: BoolArray) -> JudgeWeights:
 
 @dataclass(frozen=True, eq=False)
 class JudgeAdjustedFit:
-    """A method's fit on people's answers, adjusted by the answers of judges."""
+    """P(true) of a method's fit on people's answers, adjusted by the answers of judges."""
 
-    # method, pool, answers, known: what the fit was made of; people's answers only
-    method: Method
-    pool: ScoredTriples
-    answers: Annotations
-    known: ScoredTriples | None
-    fit: Fit  # the method's own fit, which has probabilities
+    answers: Annotations  # people's
     names: list[str]  # the judges
     signals: FloatArray  # (N, J) of their answers on each triple of the pool; NaN without one
-
-    @property
-    def answered_by_judges(self) -> BoolArray:
-        """Which triples of the pool a judge answered, shape (N,)."""
-        return np.asarray((~np.isnan(self.signals)).any(axis=1))
+    base: FloatArray  # (N,) P(true) of each triple of the pool by the method
+    left_out: FloatArray  # (l,) the same of each triple that people answered, by a fit without this answer
 
     @cached_property
-    def left_out_logits(self) -> FloatArray:
-        """The method's log-odds of each answered triple without its answer, judges aside, shape (l,)."""
-        rows, p = self.answers.rows, np.full(len(self.answers), 0.5)
-        if len(rows) and self.fit.posterior is not None:
-            p = moderate(*leave_one_out(self.fit.posterior, self.answers))
-        else:
-            for fold in _folds(rows):
-                rest = self.answers.take(~fold)
-                fit = self.fit if len(rows) > MAX_FOLDED else self.method.fit(self.pool, rest, self.known)
-                predicted = fit.probabilities(self.pool.take(rows[fold]))
-                p[fold] = 0.5 if predicted is None else predicted
-        return _clipped_logit(p)
+    def judged(self) -> IntArray:
+        """The rows of the pool that a judge answered."""
+        return np.flatnonzero((~np.isnan(self.signals)).any(axis=1))
 
     @cached_property
     def design(self) -> FloatArray:
         """The terms of each triple of the pool, shape (N, 3 + J)."""
-        base = self.fit.probabilities(self.pool)
-        assert base is not None
-        return make_design(self.signals, _clipped_logit(base))
+        return make_design(self.signals, _clipped_logit(self.base))
 
     @cached_property
     def _answered(self) -> FloatArray:
         """The terms of each answered triple, as they are without its answer, shape (l, 3 + J)."""
         terms = self.design[self.answers.rows]
-        terms[:, 1] = self.left_out_logits
+        terms[:, 1] = _clipped_logit(self.left_out)
         return terms
 
     @cached_property
@@ -185,10 +162,11 @@ class JudgeAdjustedFit:
     def left_out_probabilities(self) -> FloatArray:
         """P(true) of each answered triple by weights that were fitted without its answer, shape (l,)."""
         p = np.zeros(len(self.answers))
-        many = len(self.answers) > MAX_FOLDED
-        for fold in _folds(self.answers.rows):
-            weights = self.weights if many else fit_weights(self._answered[~fold], self.answers.labels[~fold])
-            p[fold] = weights.probabilities(self._answered[fold])
+        folds = np.unique(self.answers.rows, return_inverse=True)[1] % FOLDS  # whatever the order of judging
+        for number in np.unique(folds).tolist():
+            mine = folds == number
+            weights = fit_weights(self._answered[~mine], self.answers.labels[~mine])
+            p[mine] = weights.probabilities(self._answered[mine])
         return p
 
     def weight(self, judge: int) -> tuple[float, float]:
@@ -204,9 +182,3 @@ class JudgeAdjustedFit:
 
 def _clipped_logit(p: FloatArray) -> FloatArray:
     return logit(np.clip(p, EDGE, 1 - EDGE))
-
-
-def _folds(rows: IntArray) -> list[BoolArray]:
-    """Split answers into parts that do not depend on the order of judging."""
-    place = np.unique(rows, return_inverse=True)[1]
-    return [place % FOLDS == fold for fold in range(min(FOLDS, len(rows)))]

@@ -28,7 +28,7 @@ from actc.data.layout import find_layout
 from actc.data.options import documented, options_of
 from actc.data.triples import ScoredTriples
 from actc.decide.audit import Audit, assess, draw_next
-from actc.decide.classes import relation_mask
+from actc.decide.conflicts import relation_mask
 from actc.decide.estimate import WRONG_FACTS
 from actc.decide.find_constraints import constraints_from
 from actc.errors import FileError, OptionError
