@@ -130,48 +130,46 @@ def as_answers(pool, signals):
 POOL, TRUTH = make_pool(600, 3, seed=4)
 
 
-def adjust(quality, answered=60, seed=0, method="pooled-rndm"):
+def with_judge(quality, answered=60, seed=0, method="pooled-rndm"):
     rows = np.random.default_rng(seed).permutation(600)[:answered]
     judged = as_answers(POOL, yes_or_no(TRUTH, quality, seed + 1)[:, None])
-    return Case(POOL, Annotations(rows, TRUTH[rows]), method=method, judged=judged).judge_adjusted
+    return Case(POOL, Annotations(rows, TRUTH[rows]), method=method, judged=judged)
 
 
 @pytest.mark.parametrize("quality", [0.1, 0.95])
 def test_decisions_with_a_good_judge_are_better_than_without(quality):
-    fit = adjust(quality)
-    plain = fit.fit.thresholds.decide(POOL)
-    assert ((fit.probabilities >= 0.5) == TRUTH).mean() > (plain == TRUTH).mean() + 0.01
-    weight, spread = fit.weight(0)
+    case = with_judge(quality)
+    plain, (weight, spread) = case.fit.thresholds.decide(POOL), case.judge_adjusted.weight(0)
+    assert ((case.judge_adjusted.probabilities >= 0.5) == TRUTH).mean() > (plain == TRUTH).mean() + 0.01
     assert abs(weight) > spread
     assert np.sign(weight) == np.sign(quality - 0.5)
 
 
-def turn_one(fit):
+def turn_one(case):
     """Turn one answer round, and return which, and what comes of it."""
-    one = int(np.argmin(fit.answers.rows))
-    turned = fit.answers.labels.copy()
+    one = int(np.argmin(case.annotations.rows))
+    turned = case.annotations.labels.copy()
     turned[one] = ~turned[one]
-    return one, Case(
-        POOL, replace(fit.answers, labels=turned), method=fit.method, judged=as_answers(POOL, fit.signals)
-    ).judge_adjusted
+    return one, replace(case, annotations=replace(case.annotations, labels=turned))
 
 
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 1000))
 def test_what_is_foreseen_of_a_triple_does_not_know_its_answer(seed):
-    fit = adjust(0.7, 20, seed, "actc-lr-rndm")
-    one, other = turn_one(fit)
-    assert other.left_out_logits[one] == pytest.approx(fit.left_out_logits[one], abs=1e-9)
+    case = with_judge(0.7, 20, seed, "actc-lr-rndm")
+    one, other = turn_one(case)
+    assert other.judge_adjusted.left_out[one] == pytest.approx(case.judge_adjusted.left_out[one], abs=1e-9)
 
 
 def test_of_a_pooled_method_most_of_what_an_answer_moved_is_taken_out_again():
     kept = []
     for seed in range(12):
-        fit = adjust(0.7, 60, seed)
-        one, other = turn_one(fit)
-        row = POOL.take(fit.answers.rows[[one]])
-        moved = [logit(each.fit.probabilities(row))[0] for each in (fit, other)]
-        kept.append((abs(other.left_out_logits[one] - fit.left_out_logits[one]), abs(moved[1] - moved[0])))
+        case = with_judge(0.7, 60, seed)
+        one, other = turn_one(case)
+        row = POOL.take(case.annotations.rows[[one]])
+        moved = [logit(each.fit.probabilities(row))[0] for each in (case, other)]
+        left = [logit(each.judge_adjusted.left_out[one]) for each in (case, other)]
+        kept.append((abs(left[1] - left[0]), abs(moved[1] - moved[0])))
     left, before = np.mean(kept, axis=0)
     assert left < 0.6 * before  # 0.45 as measured: one step of Newton's method back is an approximation
 
