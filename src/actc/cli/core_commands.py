@@ -11,14 +11,16 @@ from typing import Any
 import click
 
 from actc.cli.parts import (
-    PATH,
     claim_output,
     columns_option,
     command,
     constraint_options,
     engine_option,
+    flag_option,
     is_overwriting,
-    method_option,
+    option,
+    path_argument,
+    path_option,
     progress_bar,
     read_engine,
     seed_option,
@@ -26,8 +28,8 @@ from actc.cli.parts import (
 from actc.errors import OptionError
 
 
-@command("demo", "actc demo", "actc demo --out my-demo", writes=True)
-@click.option("--out", type=PATH, default=Path("actc-demo"), show_default=True, help="A folder.")
+@command("actc demo", "actc demo --out my-demo", writes=True)
+@path_option("--out", "A folder.", Path("actc-demo"))
 def demo_command(out: Path) -> None:
     """Do the whole job on the packaged sample and show what answers bring."""
     from actc.bench.sample.demo import run_demo
@@ -39,7 +41,7 @@ def demo_command(out: Path) -> None:
     print_demo(demo)
 
 
-@command("methods", "actc methods", "actc methods actc-lr-rndm")
+@command("actc methods", "actc methods actc-lr-rndm")
 @click.argument("name", required=False)
 def methods_command(name: str | None) -> None:
     """List every method with one line on what it is; or the options of the method NAME."""
@@ -53,29 +55,23 @@ def methods_command(name: str | None) -> None:
 
 
 @command(
-    "calibrate",
     "actc calibrate scores.tsv --labels labels.tsv --method actc-lr-rndm --out thresholds.json",
     "actc calibrate parts/ --labels labels.tsv --method pooled --out thresholds.json",
     "actc calibrate scores.tsv --labels labels.tsv --precision 0.9 --confidence 0.95",
     writes=True,
 )
-@click.argument("scores", type=PATH)
-@click.option("--labels", type=PATH, help="Judged triples: head, relation, tail, label (1 or 0).")
-@method_option
-@click.option("--known", type=PATH, help="Scored triples that the graph holds already.")
-@click.option(
-    "--picks",
-    default="unknown",
-    show_default=True,
-    help="How the labelled were picked: by their columns (unknown), or all by a random draw (random).",
+@path_argument("scores")
+@path_option("--labels", "Judged triples: head, relation, tail, label (1 or 0).")
+@option("--method", "See: actc methods.", "pooled")
+@path_option("--known", "Scored triples that the graph holds already.")
+@option(
+    "--picks", "How the labelled were picked: by their columns (unknown), or all by a random draw (random).", "unknown"
 )
-@click.option(
-    "--precision", type=float, help="Guarantee this precision, with --confidence: random draws test the list."
-)
-@click.option("--confidence", default=0.9, show_default=True, help="The confidence of the guaranteed precision.")
+@option("--precision", "Guarantee this precision, with --confidence: random draws test the list.", type=float)
+@option("--confidence", "The confidence of the guaranteed precision.", 0.9)
 @constraint_options
 @columns_option
-@click.option("--out", type=PATH, default=Path("thresholds.json"), show_default=True)
+@path_option("--out", default=Path("thresholds.json"))
 def calibrate_command(scores: Path, out: Path, **options: Any) -> None:
     """Find thresholds from scores and the answers that there are.
 
@@ -93,20 +89,19 @@ def calibrate_command(scores: Path, out: Path, **options: Any) -> None:
 
 
 @command(
-    "decide",
     "actc decide thresholds.json candidates.parquet --out accepted.tsv",
     "actc decide thresholds.json parts/ more.parquet --out accepted/ --memory 4GB",
     "actc decide thresholds.json /shared/parts --out /shared/accepted --engine spark://host:7077",
     writes=True,
 )
-@click.argument("thresholds", type=PATH)
+@path_argument("thresholds")
 @click.argument("candidates", nargs=-1, required=True)
-@click.option("--out", required=True, help="A .tsv, .csv or .parquet file, or a folder/ of Parquet parts.")
-@click.option("--all", "keep_all", is_flag=True, help="Write rejected candidates too, with a column accepted.")
-@click.option("--best-tail", "best_only", is_flag=True, help="At most one tail, the best, for each head and relation.")
+@option("--out", "A .tsv, .csv or .parquet file, or a folder/ of Parquet parts.", required=True)
+@flag_option("--all keep_all", "Write rejected candidates too, with a column accepted.")
+@flag_option("--best-tail best_only", "At most one tail, the best, for each head and relation.")
 @constraint_options
 @columns_option
-@click.option("--memory", default="1GB", show_default=True, help="How much memory to use at most.")
+@option("--memory", "How much memory to use at most.", "1GB")
 @engine_option
 def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, engine: str, **options: Any) -> None:
     """Accept or reject any number of scored candidates.
@@ -126,21 +121,18 @@ def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, engi
 
 
 @command(
-    "bench",
     "actc bench benchmarks/scores/codex-s/complex --repeats 20 --out rows.csv",
     "actc bench scores/*/* --method actc-lr-rndm --method 'actc-gp-rndm:n=50,soft=true' --budget 1,10,100",
     writes=True,
 )
-@click.argument("folders", nargs=-1, required=True, type=PATH)
-@click.option("--method", "methods", multiple=True, help="A method, with its options; repeatable. [default: all]")
-@click.option(
-    "--budget", "budgets", multiple=True, help="Annotations, such as 1,2,5; repeatable. [default: the paper's]"
-)
-@click.option("--repeats", default=20, show_default=True, help="How often to draw anew.")
-@seed_option(default=12345)
-@click.option("--draws", default="numpy", show_default=True, help="numpy, or the authors' own stream: authors.")
-@click.option("--jobs", default=-1, show_default=True, help="Processes; -1 for every core. The rows are the same.")
-@click.option("--out", type=PATH, help="Write tidy rows to this CSV file; started again, an interrupted run goes on.")
+@path_argument("folders", nargs=-1, required=True)
+@option("--method methods", "A method, with its options; repeatable. [default: all]", multiple=True)
+@option("--budget budgets", "Annotations, such as 1,2,5; repeatable. [default: the paper's]", multiple=True)
+@option("--repeats", "How often to draw anew.", 20)
+@seed_option(12345)
+@option("--draws", "numpy, or the authors' own stream: authors.", "numpy")
+@option("--jobs", "Processes; -1 for every core. The rows are the same.", -1)
+@path_option("--out", "Write tidy rows to this CSV file; started again, an interrupted run goes on.")
 def bench_command(
     folders: tuple[Path, ...],
     methods: tuple[str, ...],
@@ -168,19 +160,18 @@ def bench_command(
 
 
 @command(
-    "paper",
     "actc paper",
     "actc paper --quick --only table-avg --only figure-budgets-s --out look",
     "actc paper --method mymodule:my_method",
     "actc paper --from actc-paper/rows.csv",
     writes=True,
 )
-@click.option("--quick", is_flag=True, help="CoDEx-S alone and at most 10 repeats: a look, not a measurement.")
-@click.option("--only", "items", multiple=True, help="A table or figure, such as table-avg; repeatable. [default: all]")
-@click.option("--out", type=PATH, default=Path("actc-paper"), show_default=True)
-@click.option("--from", "rows", type=PATH, help="Draw everything from these rows; run nothing.")
-@click.option("--method", "methods", multiple=True, help="A further method beside the paper's; repeatable.")
-@click.option("--repeats", default=100, show_default=True, help="How often to draw anew.")
+@flag_option("--quick", "CoDEx-S alone and at most 10 repeats: a look, not a measurement.")
+@option("--only items", "A table or figure, such as table-avg; repeatable. [default: all]", multiple=True)
+@path_option("--out", default=Path("actc-paper"))
+@path_option("--from rows", "Draw everything from these rows; run nothing.")
+@option("--method methods", "A further method beside the paper's; repeatable.", multiple=True)
+@option("--repeats", "How often to draw anew.", 100)
 def paper_command(items: tuple[str, ...], out: Path, methods: tuple[str, ...], **options: Any) -> None:
     """Make every table and figure of the paper, measured, beside the published numbers.
 

@@ -11,17 +11,22 @@ from typing import Any
 import click
 
 from actc.cli.parts import (
-    PATH,
+    Decorator,
     add_options,
     base_option,
     claim_output,
     columns_option,
     command,
     engine_option,
+    flag_option,
     graph_option,
     key_option,
+    option,
+    path_argument,
+    path_option,
     progress_bar,
     read_engine,
+    together,
 )
 from actc.complete.config import Goal, defaults_of, options_of
 
@@ -44,9 +49,7 @@ def takes_graph(command: Callable[..., Any], required: bool = True) -> Callable[
         refuse_store_options(graph or "no graph", graphs, key_from)
         return command(graph=None if graph is None else Path(graph), out=out, **options)
 
-    for option in (key_option, graph_option, click.argument("graph", required=required)):
-        run = option(run)
-    return run
+    return together(click.argument("graph", required=required), graph_option, key_option)(run)
 
 
 @contextmanager
@@ -68,17 +71,16 @@ def _fetch(store: Any, graphs: tuple[str, ...], out: Path) -> Iterator[Path]:
 
 
 @command(
-    "candidates",
     "actc candidates graph.tsv --out candidates.parquet",
     "actc candidates graph.tsv --model model --best 5 --out candidates.parquet",
     writes=True,
 )
-@click.argument("graph", type=PATH)
-@click.option("--model", type=PATH, help="A folder that PyKEEN wrote. [default: the graph's own rules propose]")
-@click.option("--best", default=5, show_default=True, help="How many answers to a question.")
-@click.option("--out", type=PATH, required=True, help="A .parquet, .tsv or .csv file.")
+@path_argument("graph")
+@path_option("--model", "A folder that PyKEEN wrote. [default: the graph's own rules propose]")
+@option("--best", "How many answers to a question.", 5)
+@path_option("--out", "A .parquet, .tsv or .csv file.", required=True)
 @columns_option
-@click.option("--trust", is_flag=True, help="Allow reading a pickle, which can run any code in it.")
+@flag_option("--trust", "Allow reading a pickle, which can run any code in it.")
 def candidates_command(graph: Path, model: Path | None, out: Path, **options: Any) -> None:
     """Propose facts that the GRAPH does not hold: by its rules, or by a model.
 
@@ -91,26 +93,22 @@ def candidates_command(graph: Path, model: Path | None, out: Path, **options: An
 
 
 @command(
-    "evidence",
     "actc evidence graph.tsv candidates.tsv --holdout unseen-scores.tsv --out evidence.parquet",
     "actc evidence graph.tsv candidates.tsv --holdout unseen.tsv --scores one.tsv --scores two.tsv --out evidence.tsv",
     "actc evidence graph.tsv candidates.parquet --out evidence/ --memory 4GB",
     "actc evidence /shared/graph.tsv /shared/new.parquet --out /shared/evidence --engine spark://host:7077",
     writes=True,
 )
-@click.argument("graph", type=PATH)
-@click.argument("candidates", type=PATH)
-@click.option("--out", type=PATH, required=True, help="A .tsv, .csv or .parquet file, or a folder of parts.")
-@click.option(
+@path_argument("graph")
+@path_argument("candidates")
+@path_option("--out", "A .tsv, .csv or .parquet file, or a folder of parts.", required=True)
+@path_option(
     "--holdout",
-    type=PATH,
-    help="Facts that the model was not trained on, with its scores. [default: the graph's own facts, scores left out]",
+    "Facts that the model was not trained on, with its scores. [default: the graph's own facts, scores left out]",
 )
-@click.option(
-    "--scores", multiple=True, type=PATH, help="A further model's scores of candidates and holdout facts; repeatable."
-)
+@path_option("--scores", "A further model's scores of candidates and holdout facts; repeatable.", multiple=True)
 @columns_option
-@click.option("--memory", default="2GB", show_default=True, help="How much the engine may use.")
+@option("--memory", "How much the engine may use.", "2GB")
 @engine_option
 def evidence_command(graph: Path, candidates: Path, out: Path, engine: str, **options: Any) -> None:
     """Score candidates by the evidence that the graph has.
@@ -127,15 +125,14 @@ def evidence_command(graph: Path, candidates: Path, out: Path, engine: str, **op
 
 
 @command(
-    "constraints",
     "actc constraints graph.tsv --out constraints.tsv",
     "actc constraints graph.nt --from shapes.ttl --no-learn --out constraints.tsv",
     writes=True,
 )
-@click.argument("graph", type=PATH)
-@click.option("--from", "source", type=PATH, help="More of them: RDF (RDFS, OWL, shapes, Wikidata's), or such a table.")
-@click.option("--learn/--no-learn", default=True, show_default=True, help="Learn what nearly all of the graph keeps.")
-@click.option("--out", type=PATH, help="Write a table to be edited: .tsv.")
+@path_argument("graph")
+@path_option("--from source", "More of them: RDF (RDFS, OWL, shapes, Wikidata's), or such a table.")
+@flag_option("--learn/--no-learn", "Learn what nearly all of the graph keeps.", default=True)
+@path_option("--out", "Write a table to be edited: .tsv.")
 @base_option
 @columns_option
 def constraints_command(graph: Path, out: Path | None, **options: Any) -> None:
@@ -154,18 +151,12 @@ def constraints_command(graph: Path, out: Path | None, **options: Any) -> None:
 MORE = [one.name for one in options_of("missing") if one.metadata["more"]] + ["graphs", "key_from"]
 
 
-def run_options(goal: Goal) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options of a run to a command: the fields of its configuration, and --out."""
-
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        command = add_options(options_of(goal), defaults_of(goal))(command)
-        return click.option("--out", type=PATH, required=True, help="A folder.")(command)
-
-    return add
+def run_options(goal: Goal) -> Decorator:
+    """Return the options of a run: the fields of its configuration, and --out."""
+    return together(path_option("--out", "A folder.", required=True), add_options(options_of(goal), defaults_of(goal)))
 
 
 @command(
-    "complete",
     "actc complete graph.tsv --names names.tsv --out better   # asks people; once more, when they have judged",
     "actc complete graph.tsv --oracle truth.tsv --out better",
     "actc complete sparql:http://localhost:7878/query --graph http://example.org/kg --out better",
@@ -192,7 +183,6 @@ def complete_command(graph: Path | None, out: Path, **options: Any) -> None:
 
 
 @command(
-    "check",
     "actc check graph.tsv --budget 0 --out checked   # the list alone",
     "actc check graph.tsv --names names.tsv --out checked   # asks people; once more, when they have judged",
     "actc check graph.tsv --oracle truth.tsv --precision .9 --out checked",
@@ -213,14 +203,13 @@ def check_command(graph: Path, out: Path, **options: Any) -> None:
 
 
 @command(
-    "convert",
     "actc convert graph.nt --base http://www.wikidata.org/entity/ --base http://www.wikidata.org/prop/direct/ "
     "--out graph.qs",
     "actc convert sparql:http://localhost:7878/query --graph http://example.org/kg --out graph.tsv",
     writes=True,
 )
 @click.argument("graph")
-@click.option("--out", type=PATH, required=True, help="Where to write; the ending names the format.")
+@path_option("--out", "Where to write; the ending names the format.", required=True)
 @base_option
 @columns_option
 @graph_option
@@ -236,27 +225,22 @@ def convert_command(graph: str, out: Path, **options: Any) -> None:
     click.echo("\n".join([*made.notes, f"{out}: {sizes}."]))
 
 
-def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a store that is written to."""
-    for option in (
-        click.option("--query-at", metavar="URL", help="Where a SPARQL store answers queries. [default: by --to]"),
-        click.option("--into", required=True, metavar="IRI", help="Each run is a named graph under this IRI."),
-        click.option("--to", required=True, help="sparql:http://host/update."),
-    ):
-        command = option(command)
-    return command
+store_options = together(
+    option("--to", "sparql:http://host/update.", required=True),
+    option("--into", "Each run is a named graph under this IRI.", required=True, metavar="IRI"),
+)
+"""Options of a store that is written to."""
 
 
 @command(
-    "publish",
     "actc publish better --to sparql:http://localhost:7878/update --into http://example.org/kg",
     "actc publish better --to sparql:http://localhost:7878/update --into http://example.org/kg --write",
 )
-@click.argument("folder", type=PATH)
+@path_argument("folder")
 @store_options
-@click.option("--write/--dry-run", default=False, show_default=True, help="Write; or print what would be written.")
-@click.option("--replace", is_flag=True, help="Take the runs that are there under --into out first.")
-@click.option("--remove", is_flag=True, help="Remove the facts that were taken out, from --graph or the default graph.")
+@flag_option("--write/--dry-run", "Write; or print what would be written.")
+@flag_option("--replace", "Take the runs that are there under --into out first.")
+@flag_option("--remove", "Remove the facts that were taken out, from --graph or the default graph.")
 @graph_option
 @key_option
 @base_option
@@ -273,11 +257,11 @@ def publish_command(folder: Path, **options: Any) -> None:
     click.echo("\n".join(published.lines))
 
 
-@command("withdraw", "actc withdraw better --to sparql:http://localhost:7878/update --into http://example.org/kg")
-@click.argument("folder", type=PATH)
+@command("actc withdraw better --to sparql:http://localhost:7878/update --into http://example.org/kg")
+@path_argument("folder")
 @store_options
-@click.option("--run", metavar="IRI", help="Which run. [default: the last that was published from FOLDER]")
-@click.option("--dry-run", is_flag=True, help="Print what would be changed, and stop.")
+@option("--run", "Which run. [default: the last that was published from FOLDER]", metavar="IRI")
+@flag_option("--dry-run", "Print what would be changed, and stop.")
 @key_option
 def withdraw_command(folder: Path, **options: Any) -> None:
     """Take a run back out of a store: what it wrote goes, what it removed comes back."""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import Field
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -17,6 +17,7 @@ from actc.data.options import COLUMNS, Options, flag
 from actc.data.progress import report_progress
 
 PATH = click.Path(path_type=Path)
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 COMMANDS: list[click.Command] = []
 """All commands, in the order in which they are defined."""
 CONTROL = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -46,10 +47,6 @@ class Output:
         return getattr(self._stream, name)
 
 
-def _set(context: click.Context, option: click.Parameter, given: bool) -> None:
-    context.meta["overwrite"] = given
-
-
 def is_overwriting() -> bool:
     """Return whether the command that runs may replace outputs."""
     return bool(click.get_current_context().meta.get("overwrite"))
@@ -65,7 +62,11 @@ QUIET = click.Option(
 )
 """An option of every command."""
 OVERWRITE = click.Option(
-    ["--overwrite"], is_flag=True, expose_value=False, callback=_set, help="Replace an output that is there already."
+    ["--overwrite"],
+    is_flag=True,
+    expose_value=False,
+    callback=lambda context, option, given: context.meta.update(overwrite=given),
+    help="Replace an output that is there already.",
 )
 """An option of every command that writes a new output."""
 
@@ -92,13 +93,12 @@ class Command(click.Command):
 
 
 def command(
-    name: str, *examples: str, writes: bool = False, more: Sequence[str] = ()
+    *examples: str, writes: bool = False, more: Sequence[str] = ()
 ) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a command of a function.
+    """Make a command of a function, whose name is that of the command and ``_command``.
 
     Parameters
     ----------
-    name : str
     *examples : str
         Shown at the foot of its help.
     writes : bool
@@ -110,6 +110,7 @@ def command(
     foot = "\n".join([f"\b\n{title}:", *(f"  {line}" for line in examples)])
 
     def make(function: Callable[..., Any]) -> click.Command:
+        name = function.__name__.removesuffix("_command")
         shared = (OVERWRITE, QUIET) if writes else (QUIET,)
         COMMANDS.append(click.command(name, cls=Command, shared=shared, more=more, epilog=foot)(function))
         return COMMANDS[-1]
@@ -117,22 +118,43 @@ def command(
     return make
 
 
-method_option = click.option("--method", default="pooled", show_default=True, help="See: actc methods.")
-base_option = click.option(
+def option(names: str, text: str | None = None, default: Any = None, **how: Any) -> Decorator:
+    """Return an option: its names, with spaces between them, and what it is; a default is shown if it is a value."""
+    shown = default not in (None, "", ()) and not isinstance(default, bool)
+    return click.option(*names.split(), help=text, default=default, show_default=shown, **how)
+
+
+path_option = partial(option, type=PATH)
+flag_option = partial(option, default=False, is_flag=True)
+path_argument = partial(click.argument, type=PATH)
+base_option = option(
     "--base",
+    "What IRIs begin with in RDF and names do not; a second time: those of relations.",
     multiple=True,
     callback=lambda context, option, given: given[0] if len(given) == 1 else given or "",
-    help="What IRIs begin with in RDF and names do not; a second time: those of relations.",
 )
-seed_option = partial(
-    click.option, "--seed", type=click.IntRange(0, 2**63 - 1), show_default=True, help="Where draws start from."
+seed_option = partial(option, "--seed", "Where draws start from.", type=click.IntRange(0, 2**63 - 1))
+columns_option = option("--columns", COLUMNS, metavar="NAMES")
+graph_option = option("--graph graphs", "Of a SPARQL store: a named graph; repeatable.", multiple=True, metavar="IRI")
+key_option = option(
+    "--key-from", "Of a store: the environment variable with a bearer token, or user:password.", metavar="NAME"
 )
-columns_option = click.option("--columns", metavar="NAMES", help=COLUMNS)
-graph_option = click.option(
-    "--graph", "graphs", multiple=True, metavar="IRI", help="Of a SPARQL store: a named graph; repeatable."
+engine_option = option(
+    "--engine",
+    "duckdb; spark on this machine; or the address of a Spark cluster: spark://host:7077, yarn, k8s://…",
+    "duckdb",
 )
 
 
+def together(*options: Decorator) -> Decorator:
+    """Return several options as one decorator."""
+    return lambda command: reduce(lambda made, one: one(made), reversed(options), command)
+
+
+constraint_options = together(
+    path_option("--constraints", "What may not be true together: see actc constraints."),
+    path_option("--graph", "The facts that candidates may contradict."),
+)
 KINDS: dict[str, Any] = {
     "Path | None": PATH,
     "str | Path | None": PATH,
@@ -144,64 +166,29 @@ KINDS: dict[str, Any] = {
     "float | None": float,
 }
 """Types of fields of a configuration that are no texts, and those of their options."""
-SHARED: dict[str, Callable[..., Any]] = {"base": base_option, "seed": seed_option(default=0)}
+SHARED: dict[str, Decorator] = {"base": base_option, "seed": seed_option(0)}
 """Options of a form of their own."""
 
 
-def add_options(
-    options: Options, defaults: Mapping[str, Any] | None = None
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options that a configuration describes to a command; ``defaults`` are those that differ."""
-
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for one in reversed(options):
-            default = (defaults or {}).get(one.name, one.default)
-            command = (SHARED.get(one.name) or _option(one, default))(command)
-        return command
-
-    return add
+def add_options(options: Options, defaults: Mapping[str, Any] | None = None) -> Decorator:
+    """Return the options that a configuration describes; ``defaults`` are those that differ."""
+    return together(*(_option_of(one, (defaults or {}).get(one.name, one.default)) for one in options))
 
 
-def _option(one: Field[Any], default: Any) -> Callable[..., Any]:
+def _option_of(one: Field[Any], default: Any) -> Decorator:
     """Return the option that a field is."""
     text = one.metadata["help"]
+    if one.name in SHARED:
+        return SHARED[one.name]
     if isinstance(default, bool):
-        name = f"--{one.name}/--no-{one.name}" if default else flag(one)
-        return click.option(name, is_flag=True, default=default, help=text)
-    return click.option(
-        flag(one),
-        type=KINDS.get(str(one.type), str),
-        default=default,
-        multiple=default == (),
-        show_default=default not in (None, "", ()),
-        help=text,
-    )
+        return flag_option(f"--{one.name}/--no-{one.name}" if default else flag(one), text, default=default)
+    return option(flag(one), text, default, type=KINDS.get(str(one.type), str), multiple=default == ())
 
 
 def read_engine(engine: str) -> dict[str, str]:
     """Return an engine, and the address of the cluster that it runs on, where one was given."""
     is_address = "://" in engine or engine == "yarn" or engine.startswith("local")
     return {"engine": "spark", "master": engine} if is_address else {"engine": engine}
-
-
-engine_option = click.option(
-    "--engine",
-    default="duckdb",
-    show_default=True,
-    help="duckdb; spark on this machine; or the address of a Spark cluster: spark://host:7077, yarn, k8s://…",
-)
-
-
-def constraint_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --constraints and --graph to a command."""
-    graph = click.option("--graph", type=PATH, help="The facts that candidates may contradict.")
-    table = click.option("--constraints", type=PATH, help="What may not be true together: see actc constraints.")
-    return table(graph(command))
-
-
-key_option = click.option(
-    "--key-from", metavar="NAME", help="Of a store: the environment variable with a bearer token, or user:password."
-)
 
 
 def claim_output(path: Path | None, inputs: Sequence[Any] = (), folder: bool = False, overwrite: bool = False) -> None:

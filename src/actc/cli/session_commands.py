@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from actc.cli.parts import PATH, add_options, claim_output, command, progress_bar
+from actc.cli.parts import (
+    Decorator,
+    add_options,
+    claim_output,
+    command,
+    flag_option,
+    option,
+    path_argument,
+    path_option,
+    progress_bar,
+    together,
+)
 from actc.data.options import options_of
 from actc.errors import OptionError
 from actc.session.settings import AuditConfig, ExportFiles, JudgeConfig, SessionInputs, Settings
@@ -20,25 +31,19 @@ if TYPE_CHECKING:
     from actc.session import Session
 
 
-def page_options(port: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return what adds the options of a page to a command."""
-
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        kind, text = click.IntRange(0, 65535), "The port to listen on; 0 for any free one."
-        for option in (
-            click.option("--public-url", metavar="URL", help="The address that an HTTPS proxy before it has."),
-            click.option("--browser/--no-browser", default=True, help="Open the page in a browser."),
-            click.option("--port", type=kind, default=port, show_default=True, help=text),
-            click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
-        ):
-            command = option(command)
-        return command
-
-    return add
+def page_options(port: int) -> Decorator:
+    """Return the options of a page."""
+    port_text = "The port to listen on; 0 for any free one."
+    return together(
+        option("--host", "The address to listen on.", "127.0.0.1"),
+        option("--port", port_text, port, type=click.IntRange(0, 65535)),
+        flag_option("--browser/--no-browser", "Open the page in a browser.", default=True),
+        option("--public-url", "The address that an HTTPS proxy before it has.", metavar="URL"),
+    )
 
 
-@command("studio", "actc studio", "actc studio my-projects --host 0.0.0.0 --port 8080")
-@click.argument("folder", type=PATH, default="actc-studio")
+@command("actc studio", "actc studio my-projects --host 0.0.0.0 --port 8080")
+@path_argument("folder", default="actc-studio")
 @page_options(8766)
 def studio_command(folder: Path, host: str, port: int, browser: bool, public_url: str | None) -> None:
     """Do all of it in a browser: graphs, runs, people, decisions, files.
@@ -61,13 +66,12 @@ def studio_command(folder: Path, host: str, port: int, browser: bool, public_url
 
 
 @command(
-    "start",
     "actc start my-session --sample",
     "actc start my-session scores.tsv --names names.tsv --graph graph.tsv --budget 200 --overlap 0.2",
 )
-@click.argument("session", type=PATH)
-@click.argument("scores", type=PATH, required=False)
-@click.option("--sample", is_flag=True, help="Use the packaged sample: everyday facts that anyone can judge.")
+@path_argument("session")
+@path_argument("scores", required=False)
+@flag_option("--sample", "Use the packaged sample: everyday facts that anyone can judge.")
 @add_options(options_of(SessionInputs, Settings))
 def start_command(session: Path, scores: Path | None, sample: bool, guidelines: str, **options: Any) -> None:
     """Start an annotation session, a new folder: people judge candidates.
@@ -103,21 +107,19 @@ def _tidy_names(context: click.Context, option: click.Parameter, names: tuple[st
 
 
 @command(
-    "annotate",
     "actc annotate my-session",
     "actc annotate my-session --annotator Ada --annotator Bob --host 0.0.0.0",
     "actc annotate my-session --terminal",
 )
-@click.argument("session", type=PATH)
-@click.option(
-    "--annotator",
-    "annotators",
+@path_argument("session")
+@option(
+    "--annotator annotators",
+    "A name that gets a link; repeatable. [default: those there are, or you]",
     multiple=True,
     callback=_tidy_names,
-    help="A name that gets a link; repeatable. [default: those there are, or you]",
 )
-@click.option("--terminal", is_flag=True, help="Judge here, in the terminal.")
-@click.option("--names", multiple=True, type=PATH, help="More names, as of `actc start`; repeatable.")
+@flag_option("--terminal", "Judge here, in the terminal.")
+@path_option("--names", "More names, as of `actc start`; repeatable.", multiple=True)
 @page_options(8765)
 def annotate_command(
     session: Path,
@@ -188,12 +190,11 @@ def _print_links(links: Sequence[tuple[str, str]], everywhere: bool) -> None:
 
 
 @command(
-    "judge",
     "actc judge my-session --program 'python judge.py'",
     "actc judge my-session --url http://127.0.0.1:8080/v1 --model local --which all --jobs 8",
     "actc judge my-session --url https://models.example/v1 --model large --key-from MODEL_KEY --limit 500",
 )
-@click.argument("session", type=PATH)
+@path_argument("session")
 @add_options(options_of(JudgeConfig))
 def judge_command(session: Path, **options: Any) -> None:
     """Let a machine judge triples; people's answers show how much it counts.
@@ -208,11 +209,10 @@ def judge_command(session: Path, **options: Any) -> None:
 
 
 @command(
-    "export",
     "actc export my-session --labels labels.tsv --thresholds thresholds.json --accepted accepted.tsv",
     writes=True,
 )
-@click.argument("session", type=PATH)
+@path_argument("session")
 @add_options(options_of(ExportFiles))
 def export_command(session: Path, **options: Any) -> None:
     """Write judgements, thresholds and accepted triples of a session."""
@@ -225,15 +225,14 @@ def export_command(session: Path, **options: Any) -> None:
 
 
 @command(
-    "import",
     "actc import my-session labels.tsv --annotator Ada",
     "actc import my-session label-studio.json",
     "actc import my-session judges.tsv --judge",
 )
-@click.argument("session", type=PATH)
-@click.argument("judgements", type=PATH)
-@click.option("--annotator", help="Whose judgements they are, where the file does not name anybody.")
-@click.option("--judge", is_flag=True, help="Machines' answers: head, relation, tail, judge, label or probability.")
+@path_argument("session")
+@path_argument("judgements")
+@option("--annotator", "Whose judgements they are, where the file does not name anybody.")
+@flag_option("--judge", "Machines' answers: head, relation, tail, judge, label or probability.")
 def import_command(session: Path, judgements: Path, **options: Any) -> None:
     """Bring judgements into a session: a table, JSON lines, or Label Studio's export."""
     from actc.session.import_answers import import_judgements
@@ -242,12 +241,10 @@ def import_command(session: Path, judgements: Path, **options: Any) -> None:
     click.echo("\n".join([*notes, f"New judgements in {session}: {added:,}."]))
 
 
-@command(
-    "report", "actc report thresholds.json --out report.html", "actc report my-session --json report.json", writes=True
-)
-@click.argument("source", type=PATH)
-@click.option("--out", type=PATH, default=Path("report.html"), show_default=True, help="The page.")
-@click.option("--json", "json_out", type=PATH, help="The same numbers as JSON.")
+@command("actc report thresholds.json --out report.html", "actc report my-session --json report.json", writes=True)
+@path_argument("source")
+@path_option("--out", "The page.", Path("report.html"))
+@path_option("--json json_out", "The same numbers as JSON.")
 def report_command(source: Path, out: Path, json_out: Path | None) -> None:
     """Report how good the decisions are, how that is known, and what to ask next.
 
@@ -265,16 +262,15 @@ def report_command(source: Path, out: Path, json_out: Path | None) -> None:
 
 
 @command(
-    "audit",
     "actc audit my-session --within 0.05",
     "actc audit my-session --among accepted.tsv --target 0.9",
     "actc audit accepted.tsv --out first.tsv",
     "actc audit accepted.tsv --labels judged.tsv --count 20 --out more.tsv",
     writes=True,
 )
-@click.argument("accepted", type=PATH)
-@click.option("--out", type=PATH, help="Of a file: the draws to be judged. Of a session: the audit's folder.")
-@click.option("--labels", type=PATH, help="The judged draws: head, relation, tail, label (1 or 0).")
+@path_argument("accepted")
+@path_option("--out", "Of a file: the draws to be judged. Of a session: the audit's folder.")
+@path_option("--labels", "The judged draws: head, relation, tail, label (1 or 0).")
 @add_options(options_of(AuditConfig))
 def audit_command(accepted: Path, out: Path | None, labels: Path | None, **options: Any) -> None:
     """Judge random draws from accepted triples: how many are true, without any model.
