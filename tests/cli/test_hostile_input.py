@@ -45,7 +45,6 @@ READS = {
     "graph.nt": "convert graph.nt --out new.tsv",
     "graph.ttl": "convert graph.ttl --out new.tsv",
     "d/m/valid.tsv": "bench d/m --method localopt-acc --budget 1 --repeats 1 --jobs 1 --out new.csv",
-    "better/published.json": "withdraw better --to sparql:http://127.0.0.1:9/update --into http://e/",
     ".new.tsv.lock": "convert graph.tsv --out new.tsv",
     "s/*": "export s --accepted new.tsv --history new.jsonl",
 }
@@ -140,8 +139,6 @@ def made(tmp_path_factory):
         write_triples(home / "d" / "m" / part, {**pool.columns(), "score": pool.scores, "label": labels.astype(int)})
     (home / "names.json").write_text('{"e1": {"name": "Ada", "description": "x"}, "r0": "knows"}')
     (home / "notes.md").write_text("# Judge\n\nwith *care*.\n")
-    (home / "better").mkdir()
-    (home / "better" / "published.json").write_text("{}")
     for line in (
         "constraints graph.tsv --out constraints.tsv",
         "calibrate scores.tsv --labels labels.tsv --constraints constraints.tsv --graph graph.tsv --out th.json",

@@ -167,11 +167,9 @@ def test_what_was_called_true_enters_and_what_was_called_false_does_not_whoever_
     assert any("2 name an entity or a relation that is unknown" in note for note in report["notes"])
     wrong = min(triples_of(out / "accepted.tsv") - {(heads[0], "likes", "nobody")})
     write_triples(tmp_path / "no.tsv", {**encode_columns(*([one] for one in wrong)).columns(), "label": [0]})
-    (out / "published.json").write_text("{}")
     run_config(plan(world, out, "old.tsv", judged=(tmp_path / "no.tsv",), budget=0, oracle=None))
     assert wrong not in triples_of(out / "accepted.tsv")
     run_config(plan(world, out, "new.tsv", budget=0, oracle=None))
-    assert (out / "published.json").exists()  # what is in stores can be withdrawn
     assert wrong not in triples_of(out / "accepted.tsv")
     assert (heads[0], "likes", "nobody") in triples_of(out / "accepted.tsv")
 

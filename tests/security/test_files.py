@@ -146,11 +146,6 @@ FILES = {
         pickle.dumps(Evil()),
         "candidates graph.tsv --model model --out new.tsv",
     ),
-    "a note of what was published": (
-        "better/published.json",
-        '{"runs": [{"run": "x> } ; DROP ALL #", "store": "sparql:http://127.0.0.1:9/update"}]}',
-        "withdraw better --to sparql:http://127.0.0.1:9/update --into http://e/",
-    ),
 }
 
 
@@ -161,8 +156,6 @@ def made(tmp_path_factory):
     write_scored(home / "scores.tsv", pool)
     write_triples(home / "labels.tsv", {**pool.take(range(30)).columns(), "label": labels[:30].astype(int)})
     write_triples(home / "graph.tsv", pool.columns())
-    (home / "better").mkdir()
-    (home / "better" / "accepted.tsv").write_text("head\trelation\ttail\na\tr\tb\n")
     for line in ("calibrate scores.tsv --labels labels.tsv --out th.json", "start s scores.tsv --budget 20"):
         assert actc(*line.split(), "--quiet", cwd=home).returncode == 0
     return home

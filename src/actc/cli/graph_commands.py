@@ -260,9 +260,10 @@ def publish_command(folder: Path, **options: Any) -> None:
 @command("actc withdraw better --to sparql:http://localhost:7878/update --into http://example.org/kg")
 @path_argument("folder")
 @store_options
-@option("--run", "Which run. [default: the last that was published from FOLDER]", metavar="IRI")
+@option("--run", "Which run. [default: the one with the decisions of FOLDER]", metavar="IRI")
 @flag_option("--dry-run", "Print what would be changed, and stop.")
 @key_option
+@base_option
 def withdraw_command(folder: Path, **options: Any) -> None:
     """Take a run back out of a store: what it wrote goes, what it removed comes back."""
     from actc.graph.publish import withdraw_facts

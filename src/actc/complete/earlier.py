@@ -27,7 +27,6 @@ from actc.data.files import read_list
 from actc.data.triples import IntArray, Triples, encode_columns
 from actc.decide.case import Case
 from actc.graph.graph import Graph
-from actc.graph.publish import PUBLISHED
 from actc.session import Session
 
 RESTORED = "restored.tsv"
@@ -37,8 +36,8 @@ ASIDE, ANSWERS, ACCEPTED, UNDECIDED, GIVEN = "earlier", "answers.tsv", "accepted
 LASTING = (ANSWERS, ACCEPTED, UNDECIDED, "thresholds.json", "judged.parquet", "pool.parquet", BEGUN, "session")
 """What stays of every run, reports too; all else of the last one only."""
 PATIENCE = 20.0  # seconds to wait for others that write answers
-STAYING = (ASIDE, RESTORED, LOCKED, PUBLISHED)
-"""What a new run finds as it was: the files of earlier ones, facts that somebody put back, what is in stores."""
+STAYING = (ASIDE, RESTORED, LOCKED)
+"""What a new run finds as it was: the files of earlier ones, facts that somebody put back."""
 NO_TRIPLES = encode_columns([], [], [])
 DOUBT = 0.2  # a candidate is undecided where P(true) is between this and one minus this
 FED_BACK = 0.5  # of what was accepted: where the graph holds more of it, the graph is what a run into the folder wrote

@@ -13,9 +13,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from actc.errors import OptionError, StoreError, needing
@@ -68,12 +68,6 @@ class StoreAddress:
         """Return the address, as it was given."""
         return f"{SPARQL}{self.url}"
 
-    def with_secrets_of(self, other: StoreAddress) -> StoreAddress:
-        """Return the address with another's secret; without it if the host or the port is another."""
-        if urlsplit(self.url)[:2] != urlsplit(other.url)[:2]:
-            return self
-        return replace(self, key=other.key, user=other.user, password=other.password)
-
     def quote_reply(self, text: str) -> str:
         """Return a server's text for a message; none of a server that gets a secret, which it may repeat."""
         return "(its text is not shown: it may have the key or the password in it)" if self.key or self.user else text
@@ -102,12 +96,12 @@ class TransientError(Exception):
 
 
 class SparqlClient:
-    """A connection to a server."""
+    """A connection to a server; queries may have an address of their own."""
 
     def __init__(self, store: StoreAddress) -> None:
         with needing("Asking a store", "httpx", "store"):
             import httpx
-        self.store = store
+        self.store, self.query_url = store, store.url
         self._http = self._open()
         self._errors = (httpx.HTTPError, httpx.InvalidURL, RuntimeError, OSError, ValueError)
 
@@ -117,7 +111,7 @@ class SparqlClient:
         headers = {"User-Agent": "actc", **({"Authorization": f"Bearer {self.store.key}"} if self.store.key else {})}
         return httpx.Client(headers=headers, timeout=httpx.Timeout(PATIENCE, connect=10.0))
 
-    def __enter__(self) -> SparqlClient:
+    def __enter__(self) -> Self:
         """Return the client."""
         return self
 
@@ -133,7 +127,7 @@ class SparqlClient:
         """Have the server carry out an update; twice must do the same as once."""
 
         def send() -> None:
-            with self._open_reply({"update": text}, "*/*", PATIENCE) as response:
+            with self._open_reply(self.store.url, {"update": text}, "*/*", PATIENCE) as response:
                 for _ in response.iter_bytes():
                     pass
 
@@ -144,7 +138,7 @@ class SparqlClient:
         """Give N-Triples in blocks of bytes; a ``TransientError`` where they break off."""
         form = {"query": query} if query else None
         seconds = PATIENCE + rows / ROWS_A_SECOND
-        with self._open_reply(form, f"{N_TRIPLES}, text/plain;q=0.1", seconds, url) as response:
+        with self._open_reply(url or self.query_url, form, f"{N_TRIPLES}, text/plain;q=0.1", seconds) as response:
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind not in (N_TRIPLES, "text/plain"):
                 shown = self.store.quote_reply(kind or "no format")
@@ -168,8 +162,8 @@ class SparqlClient:
         time.sleep(FIRST_WAIT * 2**attempt)
 
     def _select(self, query: str) -> list[Row]:
-        content = bytearray()
-        with self._open_reply({"query": query}, "application/sparql-results+json", PATIENCE) as response:
+        content, form = bytearray(), {"query": query}
+        with self._open_reply(self.query_url, form, "application/sparql-results+json", PATIENCE) as response:
             for part in response.iter_bytes():
                 content += part
                 if len(content) > MOST_BYTES:
@@ -183,8 +177,8 @@ class SparqlClient:
             raise TransientError("the answer is no JSON, or was cut off") from None
 
     @contextmanager
-    def _open_reply(self, form: dict[str, str] | None, accept: str, seconds: float, url: str = "") -> Iterator[Any]:
-        """Post a form to the store, or get a URL of it; once more with the password, where the server wants one.
+    def _open_reply(self, url: str, form: dict[str, str] | None, accept: str, seconds: float) -> Iterator[Any]:
+        """Post a form to a URL of the store, or get it; once more with the password, where the server wants one.
 
         When its time is over the connections are closed: a server that sends a byte now and then never exceeds a
         time-out of reading, and may never come to the end of the headers.
@@ -194,7 +188,7 @@ class SparqlClient:
         end = threading.Timer(seconds, self._http.close)
         end.daemon = True
         end.start()
-        request = {"method": "POST" if form else "GET", "url": url or self.store.url, "data": form}
+        request = {"method": "POST" if form else "GET", "url": url, "data": form}
         try:
             with self._http.stream(**request, headers={"Accept": accept}) as response:
                 if response.status_code != 401 or self._http.auth is not None or not self.store.user:

@@ -3,20 +3,19 @@
 Without ``write`` nothing is changed: the lines describe what would be. To publish twice is to publish once: a run is
 named by what is in it. Its facts are in the named graph of that name; their provenance is in a second one beside it, as
 statements (rdf:Statement), so that readers of the facts read nothing else. Facts that were taken out are removed from
-the store only with ``remove``; what is removed from where is written down first, in the store and in the folder, and
-comes back when the run is withdrawn.
+the store only with ``remove``; what is removed from where is written into a third graph first, and comes back when the
+run is withdrawn.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,12 +23,10 @@ from actc import __version__
 from actc.data.begun import Begun
 from actc.data.layout import first_lines
 from actc.data.progress import Progress, ignore_progress
-from actc.data.text_files import load_json, write_json
-from actc.errors import FileError, OptionError
-from actc.graph.client import StoreAddress, refuse_odd_iri
+from actc.errors import FileError, OptionError, StoreError
+from actc.graph.client import SparqlClient, StoreAddress, refuse_odd_iri
 from actc.graph.formats import read_extras, read_graph
-from actc.graph.read_sparql import read_count
-from actc.graph.target import SparqlTarget
+from actc.graph.read_sparql import count_triples, match_triples, read_count, read_triples
 from actc.graph.terms import (
     BLANK,
     IRI,
@@ -45,12 +42,74 @@ from actc.graph.terms import (
     write_properties,
 )
 
-ACCEPTED, REMOVED, PUBLISHED = "accepted.tsv", "removed.tsv", "published.json"
-FORMAT = "actc-published"
+ACCEPTED, REMOVED = "accepted.tsv", "removed.tsv"
 PROV = "http://www.w3.org/ns/prov#"
 REMOVED_FROM = f"{VOCABULARY}removedFrom"
 DEFAULT_GRAPH = f"{VOCABULARY}defaultGraph"
 GENID = r"<?https?://[^/]*/\.well-known/genid/.*"
+CHUNK, SMALL = 10_000, 500
+"""Lines in one update; and the number that is tried when a store refuses more: Virtuoso takes a thousand."""
+MANY = 100_000
+"""Triples that are taken out at once."""
+QUERIES = {"/update": "/query", "/statements": "", "/sparql-auth": "/sparql"}
+"""How the address of updates ends, and that of queries in its place: Oxigraph and Jena, GraphDB, Virtuoso."""
+
+
+class SparqlTarget(SparqlClient):
+    """A store that is written to, and answers queries; a graph without a name is the default graph."""
+
+    def __init__(self, store: StoreAddress) -> None:
+        super().__init__(store)
+        ending = next((ending for ending in QUERIES if store.url.endswith(ending)), "")
+        self.query_url = store.url.removesuffix(ending) + QUERIES.get(ending, "")
+        self.most = CHUNK
+
+    def count(self, graph: str) -> int:
+        """Count the triples of a graph."""
+        return sum(count_triples(self, graph).values())
+
+    def find(self, facts: FactLines, graph: str) -> FactLines:
+        """Return the facts that a graph contains."""
+        pattern = match_triples(refuse_odd_iri(graph, "--graph") if graph else "")
+        places: list[int] = []
+        for start in range(0, len(facts), SMALL):
+            chunk = range(start, min(start + SMALL, len(facts)))
+            values = " ".join(f"({place} {' '.join(facts.triples[place])})" for place in chunk)
+            query = f"SELECT DISTINCT ?place WHERE {{ VALUES (?place ?s ?p ?o) {{ {values} }} {pattern} }}"
+            texts = {row.get("place", "") for row in self.select(query)}
+            places += [place for place in chunk if str(place) in texts]
+        return facts.take(places)
+
+    def change(self, verb: str, graph: str, lines: Sequence[str], progress: Progress = ignore_progress) -> None:
+        """Insert or delete lines; in small chunks from then on, where the store refuses a large one."""
+        start = 0
+        while start < len(lines):
+            part = lines[start : start + self.most]
+            text = "".join(part)
+            data = f"GRAPH <{graph}> {{\n{text}}}" if graph else f"\n{text}"
+            try:
+                self.update(f"{verb} DATA {{ {data} }}")
+            except StoreError:
+                if len(part) <= SMALL:
+                    raise
+                self.most = SMALL
+            else:
+                start += len(part)
+                progress(len(part), len(lines))
+
+    def expect(self, graph: str, wanted: int) -> None:
+        """Refuse a store whose graph does not have as many triples as were written."""
+        count = self.count(graph)
+        if count != wanted:
+            raise StoreError(f"{self.store}: {graph} has {count:,} facts, not {wanted:,}; publish it again.")
+
+    def drop(self, graph: str) -> None:
+        """Take out a named graph, a large one in chunks: a server may give up on one long transaction."""
+        for _ in range(self.count(graph) // MANY):
+            some = f"{{ SELECT ?s ?p ?o WHERE {{ {match_triples(graph)} }} LIMIT {MANY} }}"
+            self.update(f"DELETE {{ {match_triples(graph)} }} WHERE {{ {some} }}")
+        self.update(f"DROP SILENT GRAPH <{graph}>")
+        self.expect(graph, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,11 +197,15 @@ class Publication:
             if properties:
                 yield from self._describe(" ".join(triple), triple, properties)
 
-    def removals(self, graph: str, facts: FactLines) -> Iterator[str]:
+    def removals(self, graph: str, facts: FactLines) -> list[str]:
         """Return the lines about facts that are removed from a graph."""
         place = f"<{REMOVED_FROM}> <{graph or DEFAULT_GRAPH}>"
-        for triple, properties in zip(facts.triples, facts.properties, strict=True):
-            yield from self._describe(f"{graph} {' '.join(triple)}", triple, [place, *properties])
+        pairs = zip(facts.triples, facts.properties, strict=True)
+        return [
+            line
+            for triple, properties in pairs
+            for line in self._describe(f"{graph} {' '.join(triple)}", triple, [place, *properties])
+        ]
 
     def _describe(self, text: str, triple: Sequence[str], properties: Sequence[str]) -> Iterator[str]:
         """Return a statement about a fact; its name is always the same."""
@@ -167,7 +230,6 @@ def publish_facts(
     remove: bool = False,
     replace: bool = False,
     graphs: Sequence[str] = (),
-    query_at: str | None = None,
     key_from: str | None = None,
     base: Base = "",
     progress: Progress = ignore_progress,
@@ -189,8 +251,6 @@ def publish_facts(
     replace : bool
         Take earlier runs under the same IRI back out first.
     graphs : sequence of str
-    query_at : str, optional
-        Where a SPARQL store answers queries, if its address of updates does not show it.
     key_from : str, optional
         The environment variable that contains a bearer token, or user:password.
     base : str, or two of them
@@ -199,77 +259,68 @@ def publish_facts(
         Called with lines written, lines in all.
     """
     run = Publication.read(Path(folder), into, base)
-    read_records(Path(folder))  # refused before anything is changed
     if not len(run.accepted) and not (remove and len(run.removed)):
         hint = f"; --remove takes out the {len(run.removed):,} that are wrong" if len(run.removed) else ""
         raise OptionError(f"{folder}: nothing was accepted there{hint}.")
-    with SparqlTarget(StoreAddress.of(to, key_from), query_at) as target:
+    with SparqlTarget(StoreAddress.of(to, key_from)) as target:
         earlier = {name: facts for name, facts in _list_runs(target, into).items() if name != run.iri}
         if write and replace:  # what they removed comes back before this run removes it again
             for name in earlier:
                 _withdraw_run(target, name)
-                add_record(Path(folder), name, to, {"withdrawn": _now()})
-        removed = {
-            graph: run.removed.take(target.find([" ".join(triple) for triple in run.removed.triples], graph))
-            for graph in (tuple(graphs) or ("",) if remove else ())
-        }
-        lines = _describe(run, to, removed, remove) + _describe_earlier(earlier, replace, write)
+        removed = {graph: target.find(run.removed, graph) for graph in (tuple(graphs) or ("",) if remove else ())}
+        fate = ("is taken out" if write else "would be taken out") if replace else "stays; --replace takes it out"
+        lines = _describe(run, to, removed, remove)
+        lines += [f"An earlier run {fate}: {name}, {facts:,} facts." for name, facts in earlier.items()]
         if not write:
             return Published(run.iri, (*lines, "Nothing was written; --write does it."))
-        taken = {graph or "default": [" ".join(triple) for triple in facts.triples] for graph, facts in removed.items()}
-        record = {"facts": len(run.accepted), "published": _now(), "withdrawn": None}
-        add_record(Path(folder), run.iri, to, record | ({"removed": taken} if any(taken.values()) else {}))
-        _write_run(target, run, removed, progress)
-    return Published(run.iri, (*lines, f"Written. To take it back: actc withdraw {folder} --to {to} --into {into}"))
-
-
-def _write_run(target: SparqlTarget, run: Publication, removed: dict[str, FactLines], progress: Progress) -> None:
-    """Write the provenance of the facts, then the facts; what is removed is written down before it goes."""
-    for graph, facts in removed.items():
-        target.insert(f"{run.iri}/removed", run.removals(graph, facts))
-    target.insert(f"{run.iri}/provenance", run.provenance())
-    target.insert(run.iri, run.accepted.lines(), progress, len(run.accepted))
-    for graph, facts in removed.items():
-        target.delete(graph, facts.lines())
-    target.expect(run.iri, len(run.accepted))
+        # What is removed is written down before it goes.
+        for graph, facts in removed.items():
+            target.change("INSERT", f"{run.iri}/removed", run.removals(graph, facts))
+        target.change("INSERT", f"{run.iri}/provenance", list(run.provenance()))
+        target.change("INSERT", run.iri, run.accepted.lines(), progress)
+        for graph, facts in removed.items():
+            target.change("DELETE", graph, facts.lines())
+        target.expect(run.iri, len(run.accepted))
+    back = f"actc withdraw {folder} --to {to} --into {into} --run {run.iri}"
+    return Published(run.iri, (*lines, f"Written. To take it back: {back}"))
 
 
 def _withdraw_run(target: SparqlTarget, run: str) -> None:
     """Put back what a run removed, then take out what it wrote; the note of what was removed goes last."""
     for graph, lines in _read_removed(target, run).items():
-        target.insert(graph, lines)
+        target.change("INSERT", graph, lines)
     for graph in (run, f"{run}/provenance", f"{run}/removed"):
         target.drop(graph)
 
 
 def _list_runs(target: SparqlTarget, into: str) -> dict[str, int]:
     """Return the runs that are under an IRI, and how many facts each wrote."""
-    rows = target.queries.select(
+    rows = target.select(
         f"SELECT DISTINCT ?run ?facts WHERE {{ GRAPH ?g {{ ?run <{RDF}type> <{PROV}Entity> ; "
         f'<{VOCABULARY}facts> ?facts }} FILTER(STRSTARTS(STR(?run), "{into.rstrip("/#")}/run/")) }}'
     )
-    store = target.queries.store
-    return {refuse_odd_iri(row.get("run", ""), store): read_count(row.get("facts", ""), store) for row in rows}
+    return {
+        refuse_odd_iri(row.get("run", ""), target.store): read_count(row.get("facts", ""), target.store) for row in rows
+    }
 
 
 def _read_removed(target: SparqlTarget, run: str) -> dict[str, list[str]]:
     """Read what a run removed, whole: lines of facts by graph."""
-    statements: dict[str, dict[str, str]] = {}
-    for quad in parse_rdf("N_TRIPLES", input=target.read(f"{run}/removed")):
-        statements.setdefault(str(quad.subject), {})[quad.predicate.value] = str(quad.object)
+    graph = f"{run}/removed"
     lines: dict[str, list[str]] = {}
+    if not target.count(graph):
+        return lines
+    statements: dict[str, dict[str, str]] = {}
+    with tempfile.TemporaryDirectory(prefix="actc-") as folder:
+        read_triples(target, (graph,), Path(folder), ignore_progress)
+        for quad in parse_rdf("N_TRIPLES", path=Path(folder) / "0.nt"):
+            statements.setdefault(str(quad.subject), {})[quad.predicate.value] = str(quad.object)
     for properties in statements.values():
-        graph = properties.get(REMOVED_FROM, "")[1:-1]
+        place = properties.get(REMOVED_FROM, "")[1:-1]
         fact = " ".join(properties.get(f"{RDF}{part}", "") for part in PARTS)
-        if graph:
-            lines.setdefault("" if graph == DEFAULT_GRAPH else graph, []).append(f"{fact} .\n")
+        if place:
+            lines.setdefault("" if place == DEFAULT_GRAPH else place, []).append(f"{fact} .\n")
     return lines
-
-
-def _describe_earlier(earlier: dict[str, int], replace: bool, write: bool) -> list[str]:
-    """Describe what becomes of the runs that are there."""
-    fate = ("is taken out" if write else "would be taken out") if replace else "stays; --replace takes it out"
-    return [f"An earlier run {fate}: {name}, {facts:,} facts." for name, facts in earlier.items()]
 
 
 def _describe(run: Publication, to: str, removed: dict[str, FactLines], remove: bool) -> list[str]:
@@ -294,8 +345,8 @@ def withdraw_facts(
     *,
     run: str | None = None,
     dry_run: bool = False,
-    query_at: str | None = None,
     key_from: str | None = None,
+    base: Base = "",
 ) -> Published:
     """Take a run back out of a store, as ``actc withdraw`` does: what it wrote goes, what it removed comes back.
 
@@ -306,57 +357,21 @@ def withdraw_facts(
     to, into : str
         As in :func:`publish_facts`.
     run : str, optional
-        The name of the run; the last that was published from the folder, if not given.
+        The name of the run; if not given, the run that has the decisions of the folder.
     dry_run : bool
         Change nothing, and say what would be.
-    query_at, key_from
+    key_from, base
         As in :func:`publish_facts`.
     """
-    read_records(Path(folder))  # refused before anything is changed
-    name = run or last_run(Path(folder), to, into)
-    with SparqlTarget(StoreAddress.of(to, key_from), query_at) as target:
-        facts, removed = target.count(refuse_odd_iri(name, "--run")), _read_removed(target, name)
+    name = refuse_odd_iri(run, "--run") if run else Publication.read(Path(folder), into, base).iri
+    with SparqlTarget(StoreAddress.of(to, key_from)) as target:
+        facts, removed = target.count(name), _read_removed(target, name)
         if not facts and not removed and not target.count(f"{name}/provenance"):
-            raise OptionError(f"{to}: there is no run {name}.")
+            there = ", ".join(_list_runs(target, into)) or "none"
+            raise OptionError(f"{to}: there is no run {name}; --run names one of those under {into}: {there}.")
         lines = [f"{facts:,} facts of {name} out of {to}."]
         lines += [f"{len(back):,} facts back into {graph or 'the default graph'}." for graph, back in removed.items()]
         if dry_run:
             return Published(name, (*lines, "Nothing was changed."))
         _withdraw_run(target, name)
-    if Path(folder).exists():
-        add_record(Path(folder), name, to, {"withdrawn": _now()})
     return Published(name, (*lines, "Done."))
-
-
-def add_record(folder: Path, run: str, to: str, record: dict[str, Any]) -> None:
-    """Write down in the folder what became of a run in a store."""
-    records = {(one["run"], one["store"]): one for one in read_records(folder)}
-    now = {"run": run, "store": to, **records.pop((run, to), {}), **record}
-    write_json(_record_path(folder), {"format": FORMAT, "runs": [*records.values(), now]})
-
-
-def read_records(folder: Path) -> list[dict[str, Any]]:
-    """Return what was published from a folder, the last one last."""
-    path = _record_path(folder)
-    if not path.exists():
-        return []
-    try:
-        return [{**one, "run": str(one["run"]), "store": str(one["store"])} for one in load_json(path)["runs"]]
-    except (ValueError, KeyError, TypeError):
-        raise FileError(f"{path}: it is damaged; delete it. To withdraw, name the run with --run.") from None
-
-
-def last_run(folder: Path, to: str, into: str) -> str:
-    """Return the name of the last run that was published from a folder into a store and not withdrawn."""
-    for one in reversed(read_records(folder)):
-        if one["store"] == to and one["run"].startswith(f"{into.rstrip('/#')}/run/") and not one.get("withdrawn"):
-            return str(one["run"])
-    raise OptionError(f"{folder}: nothing of it is in {to} under {into}; name another run with --run.")
-
-
-def _record_path(folder: Path) -> Path:
-    return folder / PUBLISHED if folder.is_dir() else folder.with_name(f"{folder.name}.{PUBLISHED}")
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -101,9 +101,9 @@ class _GraphReader:
 
     def __init__(self, client: SparqlClient, progress: Progress, total: int) -> None:
         self.client, self.progress, self.total = client, progress, total
-        url = urlsplit(client.store.url)
+        url = urlsplit(client.query_url)
         self.skolem = f"{url.scheme}://{url.netloc}/.well-known/genid/"
-        base = re.sub("/(query|sparql)/?$", "", client.store.url)
+        base = re.sub("/(query|sparql)/?$", "", client.query_url)
         self.stores = [] if url.query else [f"{base}/{name}" for name in GRAPH_STORES]
         self.notes = Notes()
         self.steady: bool | None = None  # whether blank nodes keep their labels from one reply to the next

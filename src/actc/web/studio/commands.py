@@ -75,9 +75,9 @@ def commands_of(project: Project, run: RunBody) -> list[Words]:
         return decide_commands(project)
     check_store(run.to, "update")
     words = ["actc", run.what, "result", "--to", run.to, "--into", run.into]
+    words += ["--base", run.base] if run.base else []
     if run.what == "withdraw":
         return [[*words, *([] if run.write else ["--dry-run"])]]
-    words += ["--base", run.base] if run.base else []
     if run.remove:
         words += ["--remove", *(["--graph", run.out_of] if run.out_of else [])]
     return [[*words, "--write" if run.write else "--dry-run"]]
