@@ -275,8 +275,10 @@ def test_a_sentence_for_a_relation_reaches_its_cards(shared_client):
 @pytest.mark.parametrize(
     ("relation", "guess"),
     [
-        ("located_in", "{head} is located in {tail}"),
-        ("has part", "{head} has part {tail}"),
+        *((words, f"{{head}} {words} {{tail}}") for words in ("wrote", "works for", "has part", "died of", "hated")),
+        ("located_in", "{head} located in {tail}"),
+        ("locatedIn", "{head} located in {tail}"),
+        ("aunt", "{tail} is the aunt of {head}"),
         ("part of", "{head} is a part of {tail}"),
         ("causes", "{head} causes {tail}"),
         ("isa", "{head} is a {tail}"),

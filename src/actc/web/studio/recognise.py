@@ -43,8 +43,11 @@ RECOGNISED, SENTENCES = "recognised.json", "sentences.tsv"
 MOST_SECONDS = 300.0
 MOST_MEMORY = 6 * 1024**3
 TIMED_OUT = "The files could not be looked at in time, or there was no memory for them."
-PREPOSITIONS = {"of", "in", "at", "by", "to", "from", "with", "for", "on", "as", "than", "into", "near", "about"}
-VERBS = {"is", "are", "was", "has", "have", "had", "can", "does"}
+# Words that are nouns and nothing else. Of any other word only a person knows whether it is one.
+NOUNS = set(
+    "aunt author brother capital child cousin daughter director father friend grandfather grandmother husband member "
+    "mother neighbor neighbour nephew niece parent part sibling sister son spouse uncle wife".split()
+)
 ROWS, MOST_RELATIONS, LOOKED_AT, MOST_CELL = 5, 50, 1000, 200
 SCORES_UNUSED = "If it holds candidates to decide on, say above that it is scored candidates."
 
@@ -210,21 +213,18 @@ def _describe_sentences(names: Names, triples: Triples) -> list[dict[str, Any]]:
 
 def guess_templates(relation: str) -> list[str]:
     """Return sentences that a relation's name suggests; which end a plain noun speaks of, only a person can say."""
-    words = " ".join(relation.replace("_", " ").split())
+    parted = re.sub(r"(?<=[a-z])[A-Z](?=[a-z])", lambda capital: f" {capital[0].lower()}", relation)
+    words = parted.replace("_", " ").split()
     if not words:
         return []
-    first, last = words.split()[0].lower(), words.split()[-1].lower()
-    verb = first in VERBS or (first.endswith("s") and not first.endswith("ss"))
-    if words.lower() in ("isa", "is a", "instance of", "type", "subclass of"):
+    phrase, plain = " ".join(words), " ".join(["{head}", *words, "{tail}"])
+    if phrase.lower() in ("isa", "is a", "instance of", "type", "subclass of"):
         return ["{head} is a {tail}"]
-    if verb and (last in PREPOSITIONS or first in VERBS or first == last):
-        return [f"{{head}} {words} {{tail}}"]
-    if last in PREPOSITIONS:
-        return [f"{{head}} is {'a ' if last == 'of' else ''}{words} {{tail}}"]
-    if last.endswith("ed"):
-        return [f"{{head}} is {words} to {{tail}}", f"{{head}} {words} {{tail}}"]
-    noun = [f"{{{one}}} is the {words} of {{{other}}}" for one, other in (("tail", "head"), ("head", "tail"))]
-    return [*noun, f"{{head}} {words} {{tail}}"]
+    if phrase.lower() in NOUNS:
+        return [f"{{tail}} is the {phrase} of {{head}}", f"{{head}} is the {phrase} of {{tail}}", plain]
+    if words[-1] == "of" and words[0].lower() in NOUNS:
+        return [f"{{head}} is a {phrase} {{tail}}", plain]
+    return [plain]
 
 
 def write_sentence(project: Project, relation: str, template: str) -> None:
