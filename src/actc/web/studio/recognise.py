@@ -43,10 +43,10 @@ RECOGNISED, SENTENCES = "recognised.json", "sentences.tsv"
 MOST_SECONDS = 300.0
 MOST_MEMORY = 6 * 1024**3
 TIMED_OUT = "The files could not be looked at in time, or there was no memory for them."
-# Words that are nouns and nothing else. Of any other word only a person knows whether it is one.
-NOUNS = set(
+# Clear nouns. Of any other word only a person knows whether it is one.
+NOUNS = (
     "aunt author brother capital child cousin daughter director father friend grandfather grandmother husband member "
-    "mother neighbor neighbour nephew niece parent part sibling sister son spouse uncle wife".split()
+    "mother neighbor neighbour nephew niece parent part sibling sister son spouse uncle wife"
 )
 ROWS, MOST_RELATIONS, LOOKED_AT, MOST_CELL = 5, 50, 1000, 200
 SCORES_UNUSED = "If it holds candidates to decide on, say above that it is scored candidates."
@@ -220,9 +220,9 @@ def guess_templates(relation: str) -> list[str]:
     phrase, plain = " ".join(words), " ".join(["{head}", *words, "{tail}"])
     if phrase.lower() in ("isa", "is a", "instance of", "type", "subclass of"):
         return ["{head} is a {tail}"]
-    if phrase.lower() in NOUNS:
+    if phrase.lower() in NOUNS.split():
         return [f"{{tail}} is the {phrase} of {{head}}", f"{{head}} is the {phrase} of {{tail}}", plain]
-    if words[-1] == "of" and words[0].lower() in NOUNS:
+    if words[-1] == "of" and words[0].lower() in NOUNS.split():
         return [f"{{head}} is a {phrase} {{tail}}", plain]
     return [plain]
 
