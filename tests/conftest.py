@@ -26,7 +26,7 @@ from actc import ScoredTriples
 from actc.bench.cells import Cell, load_cell
 from actc.data.files import read_list
 from actc.session import Session
-from actc.session.judge import store_replies
+from actc.session.judge import put_reply
 from actc.session.machines import Question, Reply
 from actc.session.settings import Settings
 from actc.session.start import create_session
@@ -85,9 +85,9 @@ def make_pool(size: int = 60, relations: int = 3, seed: int = 0) -> tuple[Scored
 
 def let_machine_say(session: Session, said: dict[int, bool]) -> None:
     """Put what a machine says of some rows into a session."""
-    store = session.store
-    replies = [(Question(row, str(row), {}), Reply("true" if true else "false")) for row, true in said.items()]
-    assert len(list(store_replies(store, "rule", replies))) == len(said)
+    with session.store.transaction() as connection:
+        for row, true in said.items():
+            assert put_reply(connection, "rule", Question(row, str(row), {}), Reply("true" if true else "false"))
 
 
 STARTED: dict[tuple[str, bytes, Settings, str], dict[Path, bytes]] = {}

@@ -19,7 +19,7 @@ from actc.data.files import write_scored
 from actc.data.triples import ScoredTriples
 from actc.session import Judgement, Session
 from actc.session.cases import open_case
-from actc.session.judge import store_replies
+from actc.session.judge import put_reply
 from actc.session.machines import Question, Reply
 from actc.session.plan import Planner
 from actc.session.settings import Settings
@@ -51,11 +51,10 @@ def judge_all(session: Session, truth: np.ndarray) -> float:
     """Store a machine's answer to every candidate; return the answers a second."""
     store, random = Store(session.store.path, synced=False), np.random.default_rng(1)
     answers, began = truth == (random.random(len(truth)) < 0.85), time.perf_counter()
-    replies = (
-        (Question(row, str(row), {}), Reply("true" if yes else "false")) for row, yes in enumerate(answers.tolist())
-    )
-    stored = sum(1 for _ in store_replies(store, "simulated", replies))
-    return stored / (time.perf_counter() - began)
+    for row, yes in enumerate(answers.tolist()):
+        with store.transaction() as connection:
+            put_reply(connection, "simulated", Question(row, str(row), {}), Reply("true" if yes else "false"))
+    return len(answers) / (time.perf_counter() - began)
 
 
 def median_of(work: Callable[[], Any], times: int = 7) -> float:

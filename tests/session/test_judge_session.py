@@ -18,7 +18,7 @@ from actc.session import Judgement
 from actc.session.cards import make_card
 from actc.session.cases import open_case, read_judges, session_case
 from actc.session.export import compare_judges, write_accepted
-from actc.session.judge import CHOICES, count_replies, judge_triples, make_question, store_replies
+from actc.session.judge import CHOICES, count_replies, judge_triples, make_question, put_reply
 from actc.session.machines import Reply
 from actc.session.names import SOURCE, write_texts
 from actc.session.plan import Planner, task_of
@@ -107,7 +107,9 @@ def test_a_question_that_cannot_be_made_ends_the_run_with_its_error(session, tmp
 def test_an_answer_is_stored_once_and_the_first_one_stays(session):
     store = session.store
     question = make_question(session, task_of(POOL, 5, ""))
-    list(store_replies(store, "twice", [(question, Reply("true")), (question, Reply("false"))]))
+    with store.transaction() as connection:
+        new = [put_reply(connection, "twice", question, Reply(answer)) for answer in ("true", "false")]
+    assert new == [1, 0]
     assert count_replies(store) == {"twice": 1}
     assert read_judges(store, POOL).labels.tolist() == [True]
 

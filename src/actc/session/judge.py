@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from sqlite3 import Connection
@@ -46,21 +45,21 @@ from actc.session.store import Store
 PROGRAM = 'an answer is a line such as {"triple": 12, "answer": "true"}'
 
 
-@dataclass(frozen=True)
+@dataclass
 class JudgeRun:
     """The counts of a run."""
 
     judge: str
     wanted: int  # triples that it should judge
-    before: int  # those of them that it had judged before, by the same question
-    answered: int  # new answers
-    unreadable: int  # replies that could not be read, which are no answer
-    tokens_in: int  # what a model read
-    tokens_out: int  # what it wrote
-    requests: int  # to its server, retries among them
-    problem: str  # why the last question failed that could not be put to a server; of a program, what it has to write
-    seconds: float  # how long it took
-    reliability: Reliability  # how often it agrees with people
+    before: int = 0  # those of them that it had judged before, by the same question
+    answered: int = 0  # new answers
+    unreadable: int = 0  # replies that could not be read, which are no answer
+    tokens_in: int = 0  # what a model read
+    tokens_out: int = 0  # what it wrote
+    requests: int = 0  # to its server, retries among them
+    problem: str = PROGRAM  # why the last question failed that could not be put
+    seconds: float = 0.0  # how long it took
+    reliability: Reliability = field(default_factory=Reliability)  # how often it agrees with people
 
     @property
     def failed(self) -> int:
@@ -113,45 +112,43 @@ def judge_triples(session: str | Path | Session, *, progress: Progress = ignore_
     name = name_judge(config, prompt)
     server = None if config.url is None else Server(config, prompt, read_key(config.key_from), config.way)
     with open_session(session) as session:
-        tasks, tally = choose_triples(session, config.which, config.count), Counter[str]()
+        tasks = choose_triples(session, config.which, config.count)
+        run = JudgeRun(name, len(tasks))
         # Not synced: a question whose reply is lost with a crash of the machine is put again.
         with closing(Store(session.store.path, synced=False)) as store, lock_judge(store, name):
-            questions = _new_questions(session, tasks, config, prompt, name, tally)
+            replied = store.rows("SELECT key FROM reply JOIN judge ON judge = id WHERE name = ?", (name,))
+            questions = _new_questions(session, tasks, config, prompt, {key for (key,) in replied}, run)
             if server is None:
                 replies = ask_program(config.program or "", islice(questions, min(config.limit, len(tasks))))
             else:
                 server.way = server.way or store.value("SELECT way FROM judge WHERE name = ?", (name,)) or ""
                 replies = server.ask(questions)
-            way = config.way
-            for reply in store_replies(store, name, replies):
-                if server is not None and server.way != way:  # at once: a run that is killed need not find it again
-                    way = server.way
-                    with store.transaction() as connection:
-                        connection.execute("UPDATE judge SET way = ? WHERE name = ?", (way, name))
-                tally.update(done=1, answered=reply.answer is not None, read=reply.tokens_in, written=reply.tokens_out)
-                progress(tally["done"], len(tasks) - tally["before"])
+            for question, reply in replies:
+                with store.transaction() as connection:
+                    put_reply(connection, name, question, reply)
+                    if server is not None:  # a run that is killed need not find it again
+                        connection.execute("UPDATE judge SET way = ? WHERE name = ?", (server.way, name))
+                run.answered += reply.answer is not None
+                run.unreadable += reply.answer is None
+                run.tokens_in += reply.tokens_in
+                run.tokens_out += reply.tokens_out
+                progress(run.answered + run.unreadable, run.wanted - run.before)
         pool = session.read_pool()
         measured = measure_judges(pool, session.annotations(), read_judges(session.store, pool))
-    return JudgeRun(
-        *(name, len(tasks), tally["before"], tally["answered"], tally["done"] - tally["answered"]),
-        *(tally["read"], tally["written"]),
-        requests=0 if server is None else server.requests,
-        problem=PROGRAM if server is None else server.problem,
-        seconds=time.monotonic() - began,
-        reliability=measured.get(name, Reliability()),
-    )
+    if server is not None:
+        run.requests, run.problem = server.requests, server.problem
+    run.seconds, run.reliability = time.monotonic() - began, measured.get(name, run.reliability)
+    return run
 
 
 def _new_questions(
-    session: Session, tasks: Iterable[Task], config: JudgeConfig, prompt: str, judge: str, tally: Counter[str]
+    session: Session, tasks: Iterable[Task], config: JudgeConfig, prompt: str, known: Container[str], run: JudgeRun
 ) -> Iterator[Question]:
-    """Make the new questions to a judge, one by one: a hundred thousand cards take a while."""
-    rows = session.store.rows("SELECT key FROM reply JOIN judge ON judge = id WHERE name = ?", (judge,))
-    known = {row["key"] for row in rows}
+    """Make the questions whose keys are not known, one by one: a hundred thousand cards take a while."""
     for task in tasks:
         question = make_question(session, task, config.model or "", None if config.url is None else prompt)
         if question.key in known:
-            tally["before"] += 1
+            run.before += 1
         else:
             yield question
 
@@ -225,34 +222,27 @@ def lock_judge(store: Store, judge: str) -> Iterator[None]:
         yield
 
 
-def store_replies(store: Store, judge: str, replies: Iterable[tuple[Question, Reply]]) -> Iterator[Reply]:
-    """Store replies as they come, each committed before it is passed on."""
-    for question, reply in replies:
-        with store.transaction() as connection:
-            _put_reply(connection, judge, question.key, question.triple, reply)
-        yield reply
-
-
-def _put_reply(connection: Connection, judge: str, key: str, triple: int, reply: Reply) -> int:
+def put_reply(connection: Connection, judge: str, question: Question, reply: Reply) -> int:
     """Add a reply, and its judge, unless they are there; return how many were new: 1 or 0."""
     now = time.time()
     connection.execute("INSERT OR IGNORE INTO judge (name, created) VALUES (?, ?)", (judge, now))
+    values = question.key, question.triple, reply.answer, reply.probability, reply.reason, now
     return connection.execute(
         "INSERT OR IGNORE INTO reply SELECT id, ?, ?, ?, ?, ?, ?, ?, ? FROM judge WHERE name = ?",
-        (key, triple, reply.answer, reply.probability, reply.reason, now, reply.tokens_in, reply.tokens_out, judge),
+        (*values, reply.tokens_in, reply.tokens_out, judge),
     ).rowcount
 
 
 def add_judge_answers(store: Store, pool: ScoredTriples, answers: Answers) -> int:
     """Store answers that judges gave elsewhere, once however often; return how many were new."""
     rows, new = pool.rows_of(answers.triples), 0
-    names = {who: tidy_name(who, "a judge") for who in set(answers.who)}
-    p = np.full(len(rows), np.nan) if answers.probability is None else answers.probability
+    probabilities = np.full(len(rows), np.nan) if answers.probability is None else answers.probability
     with store.transaction() as connection:
-        for row, who, label, own in zip(rows.tolist(), answers.who, answers.labels.tolist(), p.tolist(), strict=True):
-            if row >= 0:
-                reply = Reply("true" if label else "false", None if np.isnan(own) else own)
-                new += _put_reply(connection, names[who], hash_question("import", row, label, own), row, reply)
+        for at in np.flatnonzero(rows >= 0).tolist():
+            row, label, p = int(rows[at]), "true" if answers.labels[at] else "false", float(probabilities[at])
+            question = Question(row, hash_question("import", row, label, p), {})
+            # SQLite stores NaN as NULL.
+            new += put_reply(connection, tidy_name(answers.who[at], "a judge"), question, Reply(label, p))
     return new
 
 

@@ -14,10 +14,9 @@ import shlex
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
@@ -274,7 +273,7 @@ def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Q
     cannot be read, or is about a triple that is not open, does not count; a program that writes only such lines is
     ended. No shell interprets the command.
     """
-    words, waiting, errors = split_command(command), dict[int, Question](), list[Exception]()
+    words, waiting = split_command(command), dict[int, Question]()
     try:
         process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     except OSError as error:
@@ -293,15 +292,12 @@ def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Q
                     stdin.flush()
                 except (OSError, ValueError):  # the program closed its input; its answers count
                     break
-        except Exception as error:  # a question cannot be made: raised once all replies are stored
-            errors.append(error)
         finally:
             with suppress(OSError, ValueError):  # what it did not read cannot be written any more
                 stdin.close()
 
-    with process:
-        feeder = threading.Thread(target=feed, daemon=True)
-        feeder.start()
+    with process, ThreadPoolExecutor(1) as thread:
+        feeding = thread.submit(feed)
         try:
             unreadable = 0
             while unreadable < MOST_UNREADABLE and (line := process.stdout.readline(MOST_LINE)):
@@ -323,12 +319,9 @@ def ask_program(command: str, questions: Iterable[Question]) -> Iterator[tuple[Q
             process.kill()
             raise
         finally:
-            feeder.join(GOODBYE_SECONDS)
-            if feeder.is_alive():  # it writes nothing any more, and does not read
+            if wait([feeding], GOODBYE_SECONDS).not_done:  # it writes nothing any more, and does not read
                 process.kill()
-                feeder.join()
-    if errors:
-        raise errors[0]
+    feeding.result()  # where a question could not be made, its error: raised once all replies are stored
     if process.returncode:
         raise ActcError(f"The program ended with code {process.returncode}; its answers before that are stored.")
 
