@@ -16,7 +16,7 @@ from actc.data.files import read_scored, write_triples
 from actc.errors import FileError, OptionError, TableError
 from actc.graph.formats import FORMATS, read_extras, read_graph, write_graph
 from actc.graph.graph import Graph
-from actc.graph.terms import (
+from actc.graph.rdf import (
     IRI,
     LITERAL,
     entity_name,

@@ -17,7 +17,7 @@ from actc.errors import FileError, OptionError
 if TYPE_CHECKING:  # and when they are used: a help text shall not wait for numpy
     from actc.data.frames import Columns
     from actc.decide.guarantee import TargetPrecision
-    from actc.graph.terms import Base
+    from actc.graph.rdf import Base
 
 Goal = Literal["missing", "wrong"]
 PRECISION = 0.9

@@ -27,7 +27,7 @@ from actc.evidence.model import Quantiles
 from actc.evidence.score import TrainingSet, create_training_set, score_evidence
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
-from actc.graph.terms import Base, without_literals
+from actc.graph.rdf import Base, without_literals
 
 OWN_SCORES = ("confidence", "given_score")
 """The columns of scores that somebody gave: probabilities, and others."""

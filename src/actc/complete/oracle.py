@@ -16,7 +16,7 @@ from actc.decide.pick import pick_next
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
-from actc.graph.terms import Base
+from actc.graph.rdf import Base
 
 DRAWN_AT_ONCE = 10  # draws from a list, before anybody looks whether it has passed
 POOL = 50_000  # candidates that questions are chosen from; a random part of them, where there are more

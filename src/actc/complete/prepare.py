@@ -18,7 +18,7 @@ from actc.data.begun import Begun
 from actc.data.files import write_triples
 from actc.data.progress import Stage
 from actc.graph.graph import Graph
-from actc.graph.terms import without_literals
+from actc.graph.rdf import without_literals
 
 PROPOSALS = "proposals.parts"
 """A model's answers, until all are given."""

@@ -20,7 +20,7 @@ from actc.errors import OptionError
 from actc.evidence.rules import propose_by_rules
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
-from actc.graph.terms import Base, without_literals
+from actc.graph.rdf import Base, without_literals
 
 
 def propose_candidates(

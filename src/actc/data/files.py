@@ -136,7 +136,7 @@ def _read_scored(
                         layout.path, before - len(rows))  # fmt: skip
     query = "SELECT TRY_CAST(score AS DOUBLE) AS score FROM loaded ORDER BY row"
     scores = np.ma.filled(connection.execute(query).fetchnumpy()["score"].astype(np.float64), np.nan)
-    codes = _read_codes(connection)
+    codes = read_codes(connection)
     columns = {name: _read_column(connection, name, "") for name in more}
     likely = layout.score_name == "probability" and are_probabilities(scores[~np.isnan(scores)])
     names = map(Vocabulary, codes[3:])
@@ -199,7 +199,7 @@ def read_plain(layout: Layout) -> Triples:
     """Read the triples of a table that fits into memory, row by row."""
     with open_reader(layout) as connection:
         _load(connection, layout, TRIPLE, {})
-        codes = _read_codes(connection)
+        codes = read_codes(connection)
     return Triples(*codes[:3], *map(Vocabulary, codes[3:]))
 
 
@@ -316,7 +316,7 @@ def _read_column(connection: Any, name: str, empty: str | None = None) -> NDArra
     return texts
 
 
-def _read_codes(connection: Any) -> tuple[IntArray, IntArray, IntArray, tuple[str, ...], tuple[str, ...]]:
+def read_codes(connection: Any) -> tuple[IntArray, IntArray, IntArray, tuple[str, ...], tuple[str, ...]]:
     """Return heads, relations and tails as codes into the sorted names of entities and relations."""
     entities = "SELECT head AS name FROM loaded UNION SELECT tail FROM loaded"
     for table, names in {"entities": entities, "relations": "SELECT DISTINCT relation AS name FROM loaded"}.items():

@@ -22,7 +22,7 @@ import numpy as np
 from actc.data.constraints import Constraint, Constraints, lower_share
 from actc.data.numeric import find_shift, logit, sigmoid
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples, Vocabulary, as_vocabulary
-from actc.graph.terms import RDF, RDFS
+from actc.graph.rdf import RDF, RDFS
 
 NONE, NOTHING = -1, np.zeros(0, dtype=np.int64)
 EDGE = 2.0**-20  # no probability counts as nearer to 0 or 1

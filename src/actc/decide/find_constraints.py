@@ -22,7 +22,7 @@ from actc.data.triples import IntArray, Triples
 from actc.decide.conflicts import class_members, match_vocabulary, relation_mask
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
-from actc.graph.terms import RDF, RDFS, XSD, Base
+from actc.graph.rdf import RDF, RDFS, XSD, Base
 
 MIN_SHARE = 0.96
 """The lowest share of cases that fulfil a learned constraint, by the bound that its cases allow.

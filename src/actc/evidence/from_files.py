@@ -22,7 +22,7 @@ from actc.evidence.steps import Limits
 from actc.evidence.table import Work, count_look_ups, place_scores, write_evidence
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
-from actc.graph.terms import Base, without_literals
+from actc.graph.rdf import Base, without_literals
 
 NO_HOLDOUT = "No holdout facts were given: scores do not count in the log-odds; --holdout gives them their weight."
 NOT_PROPOSED = (

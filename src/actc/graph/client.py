@@ -19,6 +19,7 @@ from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from actc.errors import OptionError, StoreError, needing
+from actc.graph.rdf import IRI
 
 SPARQL = "sparql:"
 MOST_BYTES = 1 << 26
@@ -233,8 +234,6 @@ class SparqlClient:
 
 def refuse_odd_iri(text: str, source: str | StoreAddress) -> str:
     """Return an IRI that may stand in a query; refuse anything else, whether an option or a store gave it."""
-    from actc.graph.terms import IRI
-
     if not re.fullmatch(IRI, text):
         shown = repr(text[:200])
         raise StoreError(f"{source}: {shown if isinstance(source, str) else source.quote_reply(shown)} is no IRI.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,19 @@ from actc.data.triples import Triples
 from actc.errors import FileError, OptionError, TableError
 from actc.graph.client import is_store, refuse_store_options
 from actc.graph.graph import Graph, is_missing, read_provenance, read_table
-from actc.graph.rdf import read_ntriples, reader, write_ntriples, write_statements, writer
+from actc.graph.rdf import (
+    Base,
+    Bases,
+    as_bases,
+    read_ntriples,
+    read_rdf,
+    term_columns,
+    write_lines,
+    write_ntriples,
+    write_rdf,
+    write_statements,
+)
 from actc.graph.read_sparql import fetch_graph
-from actc.graph.terms import Base, Bases, as_bases, term_columns, write_lines
 
 Extras = Mapping[str, Any]
 
@@ -203,13 +214,17 @@ FORMATS = {
     "parquet": _table("Parquet triples", ".parquet"),
     "ntriples": GraphFormat("N-Triples", (".nt", ".nt.gz"), read_ntriples, write_ntriples),
     "turtle-statements": GraphFormat(
-        "Turtle with statements about triples", (".statements.ttl",), reader("TURTLE"), write_statements, carries=True
+        "Turtle with statements about triples",
+        (".statements.ttl",),
+        partial(read_rdf, "TURTLE"),
+        write_statements,
+        carries=True,
     ),
-    "turtle": GraphFormat("Turtle", (".ttl", ".turtle"), reader("TURTLE"), write_ntriples),
-    "nquads": GraphFormat("N-Quads", (".nq", ".nq.gz"), reader("N_QUADS"), write_ntriples),
-    "trig": GraphFormat("TriG", (".trig",), reader("TRIG"), writer("TRIG")),
-    "rdfxml": GraphFormat("RDF/XML", (".rdf", ".owl"), reader("RDF_XML"), writer("RDF_XML")),
-    "jsonld": GraphFormat("JSON-LD", (".jsonld",), reader("JSON_LD"), writer("JSON_LD")),
+    "turtle": GraphFormat("Turtle", (".ttl", ".turtle"), partial(read_rdf, "TURTLE"), write_ntriples),
+    "nquads": GraphFormat("N-Quads", (".nq", ".nq.gz"), partial(read_rdf, "N_QUADS"), write_ntriples),
+    "trig": GraphFormat("TriG", (".trig",), partial(read_rdf, "TRIG"), partial(write_rdf, "TRIG")),
+    "rdfxml": GraphFormat("RDF/XML", (".rdf", ".owl"), partial(read_rdf, "RDF_XML"), partial(write_rdf, "RDF_XML")),
+    "jsonld": GraphFormat("JSON-LD", (".jsonld",), partial(read_rdf, "JSON_LD"), partial(write_rdf, "JSON_LD")),
 }
 
 

@@ -26,8 +26,7 @@ from actc.data.progress import Progress, ignore_progress
 from actc.errors import FileError, OptionError, StoreError
 from actc.graph.client import SparqlClient, StoreAddress, refuse_odd_iri
 from actc.graph.formats import read_extras, read_graph
-from actc.graph.read_sparql import count_triples, match_triples, read_count, read_triples
-from actc.graph.terms import (
+from actc.graph.rdf import (
     BLANK,
     IRI,
     PARTS,
@@ -41,6 +40,7 @@ from actc.graph.terms import (
     term_columns,
     write_properties,
 )
+from actc.graph.read_sparql import count_triples, match_triples, read_count, read_triples
 
 ACCEPTED, REMOVED = "accepted.tsv", "removed.tsv"
 PROV = "http://www.w3.org/ns/prov#"

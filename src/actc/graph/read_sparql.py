@@ -17,14 +17,14 @@ from typing import Any
 from urllib.parse import quote as quote_url
 from urllib.parse import urlsplit
 
-from actc.data.database import quote, quote_file
+from actc.data.database import quote
 from actc.data.deliver import write_beside
 from actc.data.layout import open_reader
 from actc.data.progress import Progress, ignore_progress
 from actc.errors import MissingExtraError, OptionError, StoreError
 from actc.graph.client import SparqlClient, StoreAddress, TransientError, refuse_odd_iri
 from actc.graph.graph import note_repeats
-from actc.graph.terms import REIFIES, TERM, parse_rdf
+from actc.graph.rdf import REIFIES, TERM, lines_sql, parse_rdf
 
 ENDING = ".nt"
 GRAPH_STORES = ("store", "data", "sparql-graph-crud", "rdf-graphs/service")
@@ -85,15 +85,6 @@ def read_triples(client: SparqlClient, graphs: Sequence[str], folder: Path, prog
     if {graph: count_triples(client, graph) for graph in graphs} != counts:
         raise StoreError(f"{client.store} changed while it was read: its counts are others now. Run it again.")
     return reader.describe_notes()
-
-
-def read_lines_sql(*paths: Path) -> str:
-    """Return the SQL of the lines of some files: a table with one column, ``line``."""
-    files = ", ".join(map(quote_file, paths))
-    return (
-        f"read_csv([{files}], columns={{'line': 'VARCHAR'}}, delim='\x01', header=false, quote='', escape='', "
-        "auto_detect=false, strict_mode=false)"
-    )
 
 
 class _GraphReader:
@@ -163,7 +154,7 @@ class _GraphReader:
     def _count(self, path: Path, notes: Notes) -> dict[str, int]:
         """Count the triples of each relation that a reply had, those that are left out included."""
         with open_reader(path) as connection:
-            query = f"SELECT split_part(line, ' ', 2), count(*) FROM {read_lines_sql(path)} GROUP BY ALL"
+            query = f"SELECT split_part(line, ' ', 2), count(*) FROM {lines_sql(path)} GROUP BY ALL"
             counts = Counter({term[1:-1]: int(count) for term, count in connection.execute(query).fetchall()})
         for (reason, relation), count in notes.items():
             counts[relation] += 0 if reason == NAMED else count
@@ -300,12 +291,12 @@ def _sort(paths: list[Path], out: Path) -> None:
     """Write lines in order, each once, so that a store that did not change gives the same file."""
     with open_reader(paths[0]) as connection:
         connection.execute(
-            f"COPY (SELECT DISTINCT line FROM {read_lines_sql(*paths)} ORDER BY line) TO {quote(str(out))} "
+            f"COPY (SELECT DISTINCT line FROM {lines_sql(*paths)} ORDER BY line) TO {quote(str(out))} "
             "(FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '', ESCAPE '')"
         )
 
 
 def _count_repeats(paths: list[Path]) -> int:
     with open_reader(paths[0]) as connection:
-        query = f"SELECT count(*) - count(DISTINCT line) FROM {read_lines_sql(*paths)}"
+        query = f"SELECT count(*) - count(DISTINCT line) FROM {lines_sql(*paths)}"
         return int(connection.execute(query).fetchone()[0])

@@ -27,8 +27,7 @@ from actc.data.files import read_triples
 from actc.data.layout import COMMAS, find_comma, open_reader, split_line
 from actc.data.text_files import check_file, open_bytes, open_text, readable
 from actc.errors import FileError
-from actc.graph.rdf import TOO_LONG, refuse_doctype
-from actc.graph.terms import RDFS, import_pyoxigraph, syntax_error
+from actc.graph.rdf import RDFS, TOO_LONG, import_pyoxigraph, refuse_doctype, syntax_error
 from actc.session.store import Store
 
 REASONS, SOURCE = "reasons", "source"

@@ -6,7 +6,7 @@ import rdflib
 
 from actc.data.files import write_scored
 from actc.graph.formats import FORMATS, read_graph
-from actc.graph.terms import unescape
+from actc.graph.rdf import unescape
 from actc.session import Session
 from actc.session.plan import Planner
 from actc.session.settings import Settings
