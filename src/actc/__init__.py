@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from actc.complete.run import check_graph, complete_graph
     from actc.data.answers import Answers
     from actc.data.triples import ScoredTriples
-    from actc.decide.calibrate import calibrate
+    from actc.decide.calibrate import accept_triples, calibrate, pick_triples
     from actc.decide.decide_candidates import decide_candidates
     from actc.decide.find_constraints import find_constraints
-    from actc.decide.in_frames import accept_triples, pick_triples
     from actc.evidence.from_files import add_evidence
     from actc.graph.formats import convert_graph
     from actc.graph.publish import publish_facts, withdraw_facts
@@ -97,8 +96,7 @@ _MODULES = {
     "actc.session.judge": "judge_triples",
     "actc.session.export": "export_session write_report",
     "actc.graph.publish": "publish_facts withdraw_facts",
-    "actc.decide.calibrate": "calibrate",
-    "actc.decide.in_frames": "accept_triples pick_triples",
+    "actc.decide.calibrate": "accept_triples calibrate pick_triples",
 }
 _LAZY = {name: module for module, names in _MODULES.items() for name in names.split()}
 

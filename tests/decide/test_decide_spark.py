@@ -99,17 +99,6 @@ def test_spark_writes_the_same_as_duckdb(session, parts, tmp_path, options, word
         assert getattr(theirs, name).tolist() == getattr(ours, name).tolist()
 
 
-@pytest.mark.long
-def test_spark_reads_text_as_duckdb_does(session, parts, tmp_path):
-    path = tmp_path / "in.tsv"
-    query = "SELECT replace(head, '1', '\"') || ', x' AS head, relation, tail, score"
-    options = "FORMAT csv, HEADER, DELIMITER '\t', QUOTE '', ESCAPE ''"
-    duckdb.sql(f"COPY ({query} FROM '{parts}/*.parquet') TO '{path}' ({options})")
-    decide_candidates(THRESHOLDS, path, tmp_path / "duckdb")
-    decide_candidates(THRESHOLDS, path, tmp_path / "spark", engine="spark")
-    check_alike(tmp_path / "duckdb", tmp_path / "spark")
-
-
 BAD = {
     "NaN": "'a' AS head, 'r' AS relation, 'b' AS tail, 'nan'::DOUBLE AS score",
     "column head": "NULL::VARCHAR AS head, 'r' AS relation, 'b' AS tail, 9.0::DOUBLE AS score",
@@ -123,13 +112,6 @@ def test_spark_names_the_part_with_a_bad_row_and_writes_nothing(session, parts, 
     with pytest.raises(FileError, match=rf"part-2\.parquet: .*{case}"):
         decide_candidates(THRESHOLDS, parts, tmp_path / "out", engine="spark")
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
-
-
-@pytest.mark.long
-def test_spark_refuses_text_that_only_java_reads_as_a_number(session, tmp_path):
-    (tmp_path / "in.tsv").write_text("a\tknows\tb\t1\na\tknows\tc\t2d\n")
-    with pytest.raises(FileError, match="'2d'"):
-        decide_candidates(THRESHOLDS, tmp_path / "in.tsv", tmp_path / "out", engine="spark")
 
 
 @pytest.mark.long
@@ -162,9 +144,12 @@ def test_addresses_need_spark_on_both_sides(parts, tmp_path):
         decide_candidates(THRESHOLDS, parts.as_uri(), tmp_path / "out", engine="spark")
 
 
-def test_spark_writes_no_single_file(parts, tmp_path):
-    with pytest.raises(OptionError):
+def test_spark_writes_no_single_file_and_reads_no_text(parts, tmp_path):
+    with pytest.raises(OptionError, match="folder"):
         decide_candidates(THRESHOLDS, parts, tmp_path / "out.parquet", engine="spark")
+    (tmp_path / "in.tsv").write_text("a\tknows\tb\t1\n")
+    with pytest.raises(OptionError, match="Parquet only"):
+        decide_candidates(THRESHOLDS, tmp_path / "in.tsv", tmp_path / "out", engine="spark")
 
 
 ON_CLUSTER = """

@@ -84,83 +84,73 @@ def match_conflicts(constraints: Constraints, triples: Triples, facts: Triples |
     entities = Vocabulary(sorted({*triples.entity_names, *there.entity_names}))
     relations = Vocabulary(sorted({*triples.relation_names, *there.relation_names}))
     candidates, known = triples.recoded(entities, relations), there.recoded(entities, relations)
-    members, n_groups = np.zeros((3, 0), dtype=np.int64), np.zeros((2, 0), dtype=np.int64)
-    for rule, (rows, keys), (fact_rows, fact_keys), forbids in _match_groups(used, candidates, known):
-        names, places = np.unique(np.append(keys, fact_keys), return_inverse=True)
+    members, in_groups = np.zeros((3, 0), dtype=np.int64), np.zeros((2, 0), dtype=np.int64)
+    for rule, keys, fact_keys in _match_groups(used, candidates, known):
+        rows, fact_rows = (np.flatnonzero(some != NONE) for some in (keys, fact_keys))
+        names, places = np.unique(np.append(keys[rows], fact_keys[fact_rows]), return_inverse=True)
         group, fact_group = np.split(places, [len(rows)])
         sizes, n_facts = (np.bincount(one, minlength=len(names)) for one in (group, fact_group))
-        n_facts += forbids
+        n_facts += fact_keys is NOTHING
         witness = np.full(len(names), NONE)
         witness[fact_group[::-1]] = fact_rows[::-1]  # the first of them
         contested = (sizes > 0) & (sizes + n_facts >= 2)
-        inside, number = contested[group], np.cumsum(contested) - 1 + n_groups.shape[1]
+        inside, number = contested[group], np.cumsum(contested) - 1 + in_groups.shape[1]
         mine = np.stack([rows[inside], number[group[inside]], np.full(int(inside.sum()), rule)])
         members = np.append(members, mine, axis=1)
-        n_groups = np.append(n_groups, np.stack([n_facts, witness])[:, contested], axis=1)
+        in_groups = np.append(in_groups, np.stack([n_facts, witness])[:, contested], axis=1)
     rows, groups, rules = members[:, np.lexsort(members[:2])]
-    return Conflicts(used, rows, groups, rules, n_groups[0], n_groups[1], known.contains(candidates))
-
-
-def _pair_keys(triples: Triples) -> IntArray:
-    return triples.heads * len(triples.entity_names) + triples.tails
+    return Conflicts(used, rows, groups, rules, in_groups[0], in_groups[1], known.contains(candidates))
 
 
 KEYS: dict[str, Callable[[Triples], IntArray]] = {
-    "functional": lambda triples: triples.heads,
-    "inverse-functional": lambda triples: triples.tails,
-    "asymmetric": lambda triples: np.minimum(
-        _pair_keys(triples), _pair_keys(replace(triples, heads=triples.tails, tails=triples.heads))
+    "functional": lambda one: one.heads,
+    "inverse-functional": lambda one: one.tails,
+    "asymmetric": lambda one: (
+        np.minimum(one.heads, one.tails) * len(one.entity_names) + np.maximum(one.heads, one.tails)
     ),
-    "not-both": _pair_keys,
+    "not-both": lambda one: one.heads * len(one.entity_names) + one.tails,
 }
 """What the triples of one group have in common, for each kind of constraint."""
-Members = tuple[IntArray, IntArray]
-"""Rows of a table, and the key of each; equal keys are one group."""
 
 
-def _members(mask: BoolArray, keys: IntArray) -> Members:
-    rows = np.flatnonzero(mask)
-    return rows, keys[rows]
+def _match_groups(used: Constraints, candidates: Triples, known: Triples) -> Iterator[tuple[int, IntArray, IntArray]]:
+    """Yield for each constraint the group of each candidate and of each fact, -1 in none.
 
-
-def _match_groups(
-    used: Constraints, candidates: Triples, known: Triples
-) -> Iterator[tuple[int, Members, Members, bool]]:
-    """Yield for each constraint its candidates, its facts, and whether it forbids each candidate by itself."""
+    Facts are ``NOTHING`` where the constraint forbids each candidate in a group by itself.
+    """
     tables = candidates, known
     typed, members = class_members(used, known, [one.other for one in used.of("domain", "range")])
     types = [relation_mask(table, [one.relation for one in used.of("type")]) for table in tables]
     for rule, one in enumerate(used.each):
         if one.kind in KEYS:
-            keys = KEYS[one.kind]
-            mine, facts = (_members(relation_mask(table, one.key[1:]), keys(table)) for table in tables)
-            yield rule, mine, facts, False
-        forbidden = relation_mask(candidates, [one.relation])
-        if one.kind == "irreflexive" or (one.kind == "asymmetric" and one.use == "hard"):
-            forbidden &= candidates.heads == candidates.tails
-        elif one.kind in ("domain", "range"):
-            entities = candidates.heads if one.kind == "domain" else candidates.tails
-            forbidden &= ~np.isin(entities, members[one.other])
-            if one.use != "hard":  # entities of other classes alone; a hard constraint refuses unknown classes too
-                forbidden &= typed[entities]
-        else:
-            forbidden[:] = False
-        yield rule, _members(forbidden, np.arange(len(candidates))), (NOTHING, NOTHING), True
-        for pair in _disjoint_classes(one, used, tables, types) if one.kind == "disjoint" else ():
-            mine, facts = (
-                _members(mask & np.isin(table.tails, pair), table.heads)
-                for table, mask in zip(tables, types, strict=True)
+            masks = (relation_mask(table, one.key[1:]) for table in tables)
+            keys, facts = (
+                np.where(mask, KEYS[one.kind](table), NONE) for table, mask in zip(tables, masks, strict=True)
             )
-            yield rule, mine, facts, False
+            yield rule, keys, facts
+        forbidden = relation_mask(candidates, [one.relation])
+        if one.kind in ("domain", "range"):
+            entities = candidates.heads if one.kind == "domain" else candidates.tails
+            # A soft constraint forbids entities of other classes alone, a hard one those of unknown classes too.
+            forbidden &= ~np.isin(entities, members[one.other]) & (typed[entities] | (one.use == "hard"))
+        else:
+            no_loops = one.kind == "irreflexive" or (one.kind == "asymmetric" and one.use == "hard")
+            forbidden &= no_loops & (candidates.heads == candidates.tails)
+        yield rule, np.where(forbidden, np.arange(len(candidates)), NONE), NOTHING
+        for pair in _disjoint_classes(one, used, tables, types) if one.kind == "disjoint" else ():
+            pairs = (mask & np.isin(table.tails, pair) for table, mask in zip(tables, types, strict=True))
+            keys, facts = (np.where(mask, table.heads, NONE) for table, mask in zip(tables, pairs, strict=True))
+            yield rule, keys, facts
 
 
 def _disjoint_classes(
     one: Constraint, used: Constraints, tables: tuple[Triples, Triples], types: list[BoolArray]
 ) -> Iterator[tuple[int, int]]:
     """Yield each two classes under the two disjoint ones; two of one side do not compete."""
-    above, names = superclasses(used, tables[1]), tables[1].entity_names
-    classes = np.unique(np.concatenate([table.tails[mask] for table, mask in zip(tables, types, strict=True)])).tolist()
-    left, right = ([code for code in classes if side in above.get(names[code], {names[code]})] for side in one.key[1:])
+    names, typed = tables[1].entity_names, [table.tails[mask] for table, mask in zip(tables, types, strict=True)]
+    classes = {code: names[code] for code in np.unique(np.concatenate(typed)).tolist()}
+    above = superclasses(used, tables[1], classes.values())
+    left, right = ([code for code, name in classes.items() if side in above[name]] for side in one.key[1:])
     return ((first, second) for first in left for second in right if first != second)
 
 
@@ -335,17 +325,17 @@ def relation_mask(triples: Triples, names: Iterable[str]) -> BoolArray:
     return np.isin(triples.relations, codes[codes >= 0])
 
 
-def superclasses(constraints: Constraints, facts: Triples) -> dict[str, set[str]]:
-    """Return for each class that has a superclass all of its superclasses and itself."""
+def superclasses(constraints: Constraints, facts: Triples, classes: Iterable[str]) -> dict[str, set[str]]:
+    """Return for each of some classes itself and all of its superclasses."""
     above: dict[str, set[str]] = defaultdict(set)
     pairs = facts.take(relation_mask(facts, [one.relation for one in constraints.of("subclass")])).columns()
     for part, whole in zip(pairs["head"].tolist(), pairs["tail"].tolist(), strict=True):
         above[part].add(whole)
     closure: dict[str, set[str]] = {}
-    for start in above:
+    for start in classes:
         closure[start], queue = {start}, [start]
         while queue:
-            new = above.get(queue.pop(), set()) - closure[start]
+            new = above[queue.pop()] - closure[start]
             closure[start] |= new
             queue += new
     return closure
@@ -355,13 +345,16 @@ def class_members(
     constraints: Constraints, facts: Triples, wanted: Iterable[str]
 ) -> tuple[BoolArray, dict[str, IntArray]]:
     """Return which entities have a type, shape (E,), and the sorted members of each wanted class and its subclasses."""
-    types = facts.take(relation_mask(facts, [one.relation for one in constraints.of("type")]))
-    above, names = superclasses(constraints, facts), facts.entity_names
-    direct = {code: above.get(names[code], {names[code]}) for code in np.unique(types.tails).tolist()}
+    types, names = (
+        facts.take(relation_mask(facts, [one.relation for one in constraints.of("type")])),
+        facts.entity_names,
+    )
+    classes = {code: names[code] for code in np.unique(types.tails).tolist()}
+    above = superclasses(constraints, facts, classes.values())
     members = {}
-    for name in wanted:
-        below = [code for code, classes in direct.items() if name in classes]
-        members[name] = np.unique(types.heads[np.isin(types.tails, below)])
+    for wanted_name in wanted:
+        below = [code for code, name in classes.items() if wanted_name in above[name]]
+        members[wanted_name] = np.unique(types.heads[np.isin(types.tails, below)])
     typed = np.zeros(len(names), dtype=np.bool_)
     typed[types.heads] = True
     return typed, members

@@ -60,7 +60,7 @@ def decide_candidates(
     thresholds : path, Calibration or Thresholds
         A thresholds.json, as it is or read already; or thresholds alone.
     candidates : path or sequence of paths
-        Files with head, relation, tail and score, or folders of such files, all laid out alike.
+        Files with head, relation, tail and score, or folders of such files, all laid out alike; Parquet for Spark.
     out : path
         A file to write, its suffix naming the format; or, without a suffix, a folder of Parquet parts. Columns:
         head, relation, tail, score, threshold, probability where there are curves, by: who decided; then further
@@ -108,7 +108,9 @@ def decide_candidates(
     used = Constraints() if constraints is None else constraints.used
     used.warn_of_unknown(thresholds.relation_names, "the thresholds file")
     graph = graph if len(used) else None
-    plan = DecisionPlan(thresholds, curves, exceptions, keep_all, best_only, parse_memory(memory), master, used)
+    plan = DecisionPlan(
+        thresholds, curves, exceptions, keep_all, best_only, parse_memory(memory), master, used, columns
+    )
     paths = [candidates] if isinstance(candidates, str | Path) else list(candidates)
     remote = ["://" in str(path) for path in (out, *paths)]
     if any(remote) and not (all(remote) and engine == "spark"):
@@ -116,7 +118,7 @@ def decide_candidates(
     with needing("The engine spark", "pyspark", "spark"):
         run: Any = import_module(f"actc.decide.{engine}_engine")
     if any(remote):
-        plan = replace(plan, facts=None if graph is None else str(graph), named=columns)
+        plan = replace(plan, facts=None if graph is None else str(graph))
         return run.run_remote(plan, list(map(str, paths)), str(out), overwrite, progress)  # type: ignore[no-any-return]
     place = Path(out)
     if not str(out).endswith(("/", os.sep)) and place.suffix and not is_table(place):
@@ -124,7 +126,7 @@ def decide_candidates(
     refuse_inputs(place, [*read, graph, *paths])
     layout = find_parts(paths, SCORED, columns)
     plan = replace(plan, further=tuple(name_further(layout)))
-    with deliver(place, overwrite) as unfinished, _open_facts(graph) as facts:
+    with deliver(place, overwrite) as unfinished, _open_facts(graph, engine) as facts:
         counts: DecisionCounts = run.run(replace(plan, facts=facts), layout, unfinished, progress)
         if not len(counts):
             raise FileError(f"{layout.path}: there is no triple in the file.")
@@ -132,14 +134,15 @@ def decide_candidates(
 
 
 @contextmanager
-def _open_facts(graph: str | Path | None) -> Iterator[Layout | None]:
-    """Yield the files of facts; a graph that is no table is written as one for the time being."""
-    if graph is None:
-        yield None
-    elif Path(graph).is_dir() or is_table(Path(graph)):
-        yield find_parts([graph], TRIPLE)
-    else:
-        with tempfile.TemporaryDirectory(prefix="actc-") as folder:
-            path = Path(folder) / "facts.parquet"
-            write_triples(path, read_graph(graph).columns())
-            yield find_parts([path], TRIPLE)
+def _open_facts(graph: str | Path | None, engine: str) -> Iterator[Layout | None]:
+    """Yield the files of facts; a graph that is no table, or for Spark no Parquet, is written as one for a while."""
+    layout = None
+    if graph is not None and (Path(graph).is_dir() or is_table(Path(graph))):
+        layout = find_parts([graph], TRIPLE)
+    if graph is None or (layout is not None and (layout.delimiter is None or engine == "duckdb")):
+        yield layout
+        return
+    with tempfile.TemporaryDirectory(prefix="actc-") as folder:
+        path = Path(folder) / "facts.parquet"
+        write_triples(path, read_graph(graph).columns())
+        yield find_parts([path], TRIPLE)

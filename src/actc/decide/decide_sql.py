@@ -45,10 +45,10 @@ class DecisionPlan:
     memory: int = 10**9  # bytes that the engine may use
     master: str | None = None  # where Spark runs
     constraints: Constraints = field(default_factory=Constraints)  # what cannot be true together; those that are used
+    named: Columns = None  # the user's names of the candidates' columns
     # files of facts, or the address of such for Spark, which candidates may contradict
     facts: Layout | str | None = None
     further: tuple[str, ...] = ()  # further columns of the candidates: those of an engine are called further0, ...
-    named: Columns = None  # the user's names of columns, for what Spark alone can read
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Decisions on a cluster, or on this machine: Spark SQL; but for what competes, no row passes through Python.
 
-The executors need neither actc nor Python. Parts may lie anywhere that Spark can read; names with ``://`` are left to
-Spark, all others are files that every executor sees under the same name.
+The executors need neither actc nor Python. Parquet files may lie anywhere that Spark can read; names with ``://`` are
+left to Spark, all others are files that every executor sees under the same name.
 """
 
 from __future__ import annotations
@@ -23,15 +23,19 @@ from actc.data.spark_session import open_session, run_action
 from actc.decide.decide_sql import EMPTY_NAME, UNNAMED, DecisionCounts, DecisionPlan, Rows, carry_out
 from actc.errors import ActcError, FileError, OptionError
 
-NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"  # Java also reads 1d and 1f as numbers
-
 
 def run(plan: DecisionPlan, candidates: Layout, out: Path, progress: Progress) -> DecisionCounts:
     """Write what the plan asks for to a folder of parts, and count."""
     if out.suffix:
         raise OptionError(f"{out.name}: Spark writes a folder of parts; give --out a name that ends in /.")
+    if candidates.delimiter is not None:
+        raise OptionError(
+            f"{candidates.path}: the engine spark reads Parquet only; use duckdb, or write it as Parquet."
+        )
     with open_session(plan.master, plan.memory) as session:
-        rows = _read_files(session, candidates)
+        rows = _read_parquet(
+            session, _addresses(candidates), SCORED, plan.named, tuple(own_further(candidates).values())
+        )
         return carry_out(plan, SparkTables(session, plan, rows, out.resolve().as_uri(), progress))
 
 
@@ -40,8 +44,7 @@ def run_remote(
 ) -> DecisionCounts:
     """Do the same with Parquet files and an output that Spark's file systems (hdfs://, s3a://) hold."""
     with open_session(plan.master, plan.memory) as session:
-        with _read_errors(urls[0]):
-            rows = _name_columns(session.read.parquet(*urls), urls[0], SCORED, plan.named)
+        rows = _read_parquet(session, urls, SCORED, plan.named)
         path = session._jvm.org.apache.hadoop.fs.Path
         files = path(out).getFileSystem(session._jsc.hadoopConfiguration())
         if files.exists(path(out)) and not overwrite:
@@ -63,11 +66,9 @@ class SparkTables:
     def __init__(self, session: Any, plan: DecisionPlan, rows: Any, out: str, progress: Progress) -> None:
         self._session, self._rows, self._out, self._progress = session, rows, out, progress
         rows.createOrReplaceTempView("candidate")
-        if isinstance(plan.facts, Layout):
-            _read_files(session, plan.facts, TRIPLE).createOrReplaceTempView("fact")
-        elif plan.facts is not None:
-            with _read_errors(plan.facts):
-                _name_columns(session.read.parquet(plan.facts), plan.facts, TRIPLE).createOrReplaceTempView("fact")
+        if plan.facts is not None:
+            facts = [plan.facts] if isinstance(plan.facts, str) else _addresses(plan.facts)
+            _read_parquet(session, facts, TRIPLE).createOrReplaceTempView("fact")
 
     def quote_name(self, name: str) -> str:
         return "`" + name.replace("`", "``") + "`"
@@ -100,36 +101,28 @@ class SparkTables:
         return FileError(f"{row['file']}: {describe_bad_row(*triple, row['text'])} It is in the row of {triple}.")
 
 
-def _read_files(session: Any, candidates: Layout, columns: Sequence[str] = SCORED) -> Any:
-    paths, own = [path.resolve().as_uri() for path in candidates.paths], own_further(candidates).values()
-    names = {name: candidates.columns[name] for name in columns}
-    names |= {f"further{at}": name for at, name in enumerate(own if columns is SCORED else ())}
-    if candidates.delimiter is None:
-        return _rename(session.read.parquet(*paths), names)
-    schema = ", ".join(f"c{i} STRING" for i in range(len(candidates.names)))
-    quoting = '"' if candidates.quoted else ""
-    reader = session.read.schema(schema).option("sep", candidates.delimiter).option("header", candidates.has_header)
-    reader = reader.option("quote", quoting).option("escape", quoting).option("mode", "FAILFAST")
-    return _rename(reader.csv(paths), {name: candidates.own_column(own) for name, own in names.items()})
+def _addresses(layout: Layout) -> list[str]:
+    return [path.resolve().as_uri() for path in layout.paths]
 
 
-def _name_columns(table: Any, path: str, columns: Sequence[str], chosen: Columns = None) -> Any:
-    named = call_columns(table.columns, chosen)
-    missing = [name for name in columns if name not in named]
+def _read_parquet(
+    session: Any, places: Sequence[str], names: Sequence[str], chosen: Columns = None, further: Sequence[str] = ()
+) -> Any:
+    """Return columns of Parquet files by their names here; those further ones are called further0, ..."""
+    with _read_errors(places[0]):
+        table = session.read.parquet(*places)
+    own = call_columns(table.columns, chosen)
+    missing = [name for name in names if name not in own]
     if missing:
-        raise FileError(f"{path}: the column {missing[0]!r} is missing (its columns: {', '.join(table.columns)}).")
-    return _rename(table, {name: named[name] for name in columns})
-
-
-def _rename(table: Any, names: dict[str, str]) -> Any:
-    columns = {name: sql.col(f"`{column}`") for name, column in names.items()}
-    if "score" not in names:
-        return table.select(*(column.cast("string").alias(name) for name, column in columns.items()))
-    score = columns["score"]
-    if dict(table.dtypes)[names["score"]] == "string":
-        score = sql.when(score.rlike(NUMBER), score.try_cast("double"))
-    columns |= {"text": columns["score"].cast("string"), "file": sql.input_file_name()}
-    columns |= {"score": score.cast("double"), "relation": columns["relation"].cast("string")}
+        raise FileError(f"{places[0]}: the column {missing[0]!r} is missing (its columns: {', '.join(table.columns)}).")
+    columns = {name: sql.col(f"`{own[name]}`") for name in names}
+    if "score" not in columns:
+        columns = {name: column.cast("string") for name, column in columns.items()}
+    else:
+        score = columns["score"]
+        columns |= {"score": score.try_cast("double"), "relation": columns["relation"].cast("string")}
+        columns |= {"text": score.cast("string"), "file": sql.input_file_name()}
+    columns |= {f"further{at}": sql.col(f"`{name}`") for at, name in enumerate(further)}
     return table.select(*(column.alias(name) for name, column in columns.items()))
 
 
