@@ -237,10 +237,26 @@ def test_a_lease_lasts_as_long_whatever_time_of_day_it_is(scores, monkeypatch):
 @pytest.mark.parametrize(
     "sql",
     [
-        "INSERT INTO setting (at, name, value) VALUES ('x', 'budget', '9')",
-        "INSERT INTO setting (at, name, value) VALUES (1, 'budget', '{')",
+        "UPDATE judgement SET answer = 'false'",
+        "DELETE FROM judgement",
+        "UPDATE answer SET label = 0",
         "DELETE FROM total",
+        "UPDATE annotator SET kind = 'machine'",
+        "UPDATE setting SET at = 'x'",
         "UPDATE task SET inclusion_probability = 'x'",
+    ],
+)
+def test_sqlite_itself_keeps_the_history_the_counts_and_the_types(scores, sql):
+    session, ada = begin(scores, "ada")
+    judge(session, ada, 1)
+    with pytest.raises(sqlite3.IntegrityError), session.store.transaction() as connection:
+        connection.execute(sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "INSERT INTO setting (at, name, value) VALUES (1, 'budget', '{')",
         "INSERT INTO refit (at, judgement, content) VALUES (1, 9, '[]')",
         "INSERT INTO refit (at, judgement, content) VALUES (1, 9, '{')",
     ],
@@ -301,19 +317,6 @@ def test_what_people_answer_or_take_while_a_plan_is_made_is_not_in_it(scores):
     assert not planner.judged & on_table
     assert not planner.judged & set(planned(session))
     assert not planner.leased & set(planned(session))
-
-
-def asked_about(session: Session, annotator, relation: str | None, count: int = 6) -> list[str]:
-    """Return the relations of what an annotator who wants one relation is asked."""
-    return [task.relation for task in session.exchange(annotator, (), count, relation)[1]]
-
-
-def test_who_knows_one_relation_is_asked_about_it_alone(scores):
-    session, ada = begin(scores, "ada", method="pooled")
-    session.ask(ada, 6)
-    assert asked_about(session, ada, "r3") == ["r3"] * 6
-    assert asked_about(session, ada, "r2") == ["r2"] * 6
-    assert len(set(asked_about(session, ada, None, 30))) > 1
 
 
 def planned(session: Session) -> list[int]:
@@ -393,16 +396,6 @@ def test_history_tells_who_when_what_was_shown_and_what_the_model_thought(scores
     assert line["at"] > 0
     assert 0 < line["probability"] < 1
     assert line["head"] in json.loads(line["shown"])["sentence"]
-
-
-@pytest.mark.parametrize(
-    "statement", ["UPDATE judgement SET answer = 'false'", "DELETE FROM judgement", "UPDATE answer SET label = 0"]
-)
-def test_a_judgement_can_be_neither_changed_nor_deleted_and_no_answer_past_the_counts(scores, statement):
-    session = new_session(scores)
-    judge(session, session.add_annotator("ada"), 1)
-    with pytest.raises(sqlite3.IntegrityError), session.store.transaction() as connection:
-        connection.execute(statement)
 
 
 def test_many_threads_and_two_openings_lose_and_double_nothing(scores):

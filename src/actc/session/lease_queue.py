@@ -32,7 +32,6 @@ MOST_UNSURE = 2
 
 
 LABELS: dict[str, int | None] = {"true": 1, "false": 0, "unsure": None}
-WORDS = {"true": "true", "false": "false", "unsure": "not sure"}
 
 
 @dataclass(frozen=True)
@@ -93,8 +92,6 @@ class Task:
 STORED = tuple(field.name for field in fields(Task) if field.name != "purpose")
 """The columns that the tables ``plan`` and ``task`` have in common, in the order of Task's fields."""
 TASK, PLACES = ", ".join(STORED), ", ".join("?" * len(STORED))
-DRAWN = "selection IN ('random', 'check', 'list')"
-"""Whether a task was drawn at random: an annotator may not choose it, or its inclusion probability would be wrong."""
 
 
 @dataclass(frozen=True)
@@ -141,65 +138,33 @@ class LeaseQueue:
         always = {"who": self.annotator.id, "at": self.at, "now": self.now, "end": self.now + LEASE_SECONDS}
         return self.connection.execute(sql, always | values)
 
-    def tasks(self, most: int, relation: str | None = None) -> list[Task]:
-        """Return the triples that are leased, the first to be judged first; of one relation, if given."""
-        rows = self.run(
-            f"SELECT {TASK}, purpose FROM lease JOIN task USING (triple) WHERE annotator = :who AND expires > 0 "
-            "AND (:relation IS NULL OR relation = :relation) ORDER BY place LIMIT :most",
-            most=most,
-            relation=relation,
-        )
-        return [Task(*row) for row in rows]
+    def tasks(self, most: int) -> list[Task]:
+        """Return the triples that are leased, the first to be judged first."""
+        leased = f"SELECT {TASK}, purpose FROM lease JOIN task USING (triple) WHERE annotator = :who AND expires > 0"
+        return [Task(*row) for row in self.run(f"{leased} ORDER BY place LIMIT :most", most=most)]
 
-    def release_others(self, relation: str) -> None:
-        """Release new triples of other relations, and those with an inclusion probability.
+    def top_up(self, count: int, budget: int, overlap: float) -> None:
+        """Renew the leases, and bring their number to ``count``, or as near as budget and plan allow.
 
-        Random checks are among these: answers to those of one relation alone would spoil the draw.
+        A budget that was lowered ends leases of triples that the annotator never judged: such a triple is on no card
+        any more; an answer that is under way is still stored.
         """
-        self.run(
-            "DELETE FROM lease WHERE annotator = :who AND purpose = 'new' AND triple IN (SELECT triple FROM lease "
-            "JOIN task USING (triple) WHERE annotator = :who "
-            "AND (relation != :relation OR inclusion_probability IS NOT NULL))",
-            relation=relation,
-        )
-
-    def top_up(self, count: int, budget: int, overlap: float, relation: str | None = None) -> None:
-        """Bring the leased triples to ``count``, or as near as budget and plan allow.
-
-        Of one relation, if given, only planned ones are added.
-        """
-        left = self._renew(budget, count)
-        leases = len(self.tasks(count, relation))
+        self.run("UPDATE lease SET expires = :end WHERE annotator = :who")
+        left = self._left_of(budget, count)
+        if left < 0:
+            self.run(f"UPDATE lease SET expires = 0 WHERE annotator = :who AND triple IN ({TOO_MANY})", too_many=-left)
+        leases = len(self.tasks(count))
         need = count - leases
-        for sql, purpose in SOURCES if relation is None else ():
+        for sql, purpose in SOURCES:
             most = need if purpose != "new" else min(need, left)
             if most > 0 and (overlap > 0 or purpose != "shared") and (triples := self._find(sql, most)):
                 need -= self.lease(triples, purpose)
                 left = self._left_of(budget, need)
         need = min(need, left)
         if need > 0:
-            need = need if relation is not None else self._fair_share(need, leases)
-            need -= self._lease_planned(need, relation)
-        if need > 0 and leases == 0 and relation is None:
+            need -= self._lease_planned(self._fair_share(need, leases))
+        if need > 0 and leases == 0:
             self.lease(self._find(UNSURE, need, after=0), "again")
-
-    def _renew(self, budget: int, need: int) -> int:
-        """Renew the annotator's leases, but end those of triples that they never judged and a lower budget leaves out.
-
-        Such a triple is on no card any more; an answer that is under way is still stored. Returns what the budget
-        leaves.
-        """
-        self.run("UPDATE lease SET expires = :end WHERE annotator = :who")
-        left = self._left_of(budget, need)
-        if left < 0:
-            self.run(
-                "UPDATE lease SET expires = 0 WHERE annotator = :who AND triple IN ("
-                "SELECT triple FROM lease JOIN task USING (triple) WHERE annotator = :who AND purpose = 'new' "
-                "AND labelled = 0 AND NOT EXISTS (SELECT 1 FROM judgement AS j "
-                "WHERE j.triple = task.triple AND j.annotator = :who) ORDER BY place DESC LIMIT :too_many)",
-                too_many=-left,
-            )
-        return left
 
     def lease(self, triples: list[int], purpose: str, in_front: bool = False) -> int:
         """Lease triples to the annotator; return how many."""
@@ -209,13 +174,8 @@ class LeaseQueue:
             self.run(f"INSERT OR REPLACE INTO lease {mine}", triple=triple, purpose=purpose)
         return len(triples)
 
-    def _lease_planned(self, need: int, relation: str | None = None) -> int:
-        offered = f":relation IS NULL OR (relation = :relation AND NOT {DRAWN})"
-        sql = f"SELECT {TASK} FROM plan WHERE {offered} ORDER BY place LIMIT :need"
-        tasks = [Task(*row) for row in self.run(sql, need=need, relation=relation).fetchall()]
-        if relation is not None:
-            # What an annotator chose is no random draw.
-            tasks = [replace(task, sampling_frame="", inclusion_probability=None) for task in tasks]
+    def _lease_planned(self, need: int) -> int:
+        tasks = [Task(*row) for row in self.run(f"SELECT {TASK} FROM plan ORDER BY place LIMIT :need", need=need)]
         put_tasks(self.connection, tasks, given_out=True)
         return self.lease([task.triple for task in tasks], "new")
 
@@ -288,7 +248,7 @@ class LeaseQueue:
             raise SessionError(f"{name} was not asked about triple {judgement.triple}, or took the answer back.")
         if present["answer"] == judgement.answer and judgement.note in ("", present["note"]):
             return {"id": present["id"], "triple": present["triple"]}
-        before, now = WORDS[present["answer"]], WORDS[judgement.answer]
+        before, now = (answer.replace("unsure", "not sure") for answer in (present["answer"], judgement.answer))
         # The isolates keep a sentence that runs from right to left from turning the words around it.
         raise SessionError(
             f"“\u2068{sentence}\u2069”: the earlier answer “{before}” stands; “{now}” was not stored. "
@@ -348,6 +308,12 @@ class LeaseQueue:
 PRESENT = (
     "SELECT j.* FROM judgement AS j LEFT JOIN judgement AS u ON u.undoes = j.id "
     "WHERE j.annotator = :who AND j.answer != 'undo' AND u.id IS NULL"
+)
+# Leased triples that the annotator never judged, those to be judged last first.
+TOO_MANY = (
+    "SELECT triple FROM lease JOIN task USING (triple) WHERE annotator = :who AND purpose = 'new' AND labelled = 0 "
+    "AND NOT EXISTS (SELECT 1 FROM judgement AS j WHERE j.triple = task.triple AND j.annotator = :who) "
+    "ORDER BY place DESC LIMIT :too_many"
 )
 # Neither judged by this annotator nor leased to them.
 _UNTOUCHED = (

@@ -185,14 +185,10 @@ class Session:
         return self.exchange(annotator, judgements, 0)[0]
 
     def exchange(
-        self, annotator: Annotator, judgements: Iterable[Judgement], count: int, relation: str | None = None
+        self, annotator: Annotator, judgements: Iterable[Judgement], count: int
     ) -> tuple[list[Recorded], list[Task]]:
-        """Record, and lease the next triples, in one transaction: one sync of the disk for both.
-
-        With a relation, only triples of it are leased; not in an audit, which has its own order.
-        """
+        """Record, and lease the next triples, in one transaction: one sync of the disk for both."""
         settings, judgements = self.settings, list(judgements)
-        relation = None if settings.is_audit else relation
         count = 0 if settings.paused or self.certified else count
         times = time.time(), lease_clock()
         shown: list[dict[str, object]] = []
@@ -205,11 +201,9 @@ class Session:
         def work(connection: Connection) -> tuple[list[Recorded], list[Task]]:
             queue = LeaseQueue(connection, annotator, *times)
             done = [queue.record(*one) for one in zip(judgements, shown, strict=True)]
-            if relation is not None:
-                queue.release_others(relation)
             if count:
-                queue.top_up(count, settings.budget, settings.overlap, relation)
-            return done, queue.tasks(count, relation)
+                queue.top_up(count, settings.budget, settings.overlap)
+            return done, queue.tasks(count)
 
         return self.store.write(work)
 
@@ -249,21 +243,16 @@ class Session:
         )
         columns = [np.array(column, dtype=object) for column in zip(*rows, strict=True)] or [np.zeros(0, object)] * 8
         triples, labels, selection, frame, probability, begun, who, when = columns
-        try:
-            return Annotations(
-                triples.astype(np.int64),
-                labels.astype(np.bool_),
-                selection=selection,
-                sampling_frame=frame,
-                inclusion_probability=probability.astype(np.float64),  # None becomes NaN
-                round=begun,
-                who=who,
-                when=when,
-            )
-        except ValueError:
-            raise FileError(
-                f"{self.store.path}: a probability in it is no number; put back a copy of the session."
-            ) from None
+        return Annotations(
+            triples.astype(np.int64),
+            labels.astype(np.bool_),
+            selection=selection,
+            sampling_frame=frame,
+            inclusion_probability=probability.astype(np.float64),  # None becomes NaN
+            round=begun,
+            who=who,
+            when=when,
+        )
 
 
 def write_settings(store: Store, values: Mapping[str, Any]) -> None:

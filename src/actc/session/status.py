@@ -61,12 +61,11 @@ def describe_session(session: Session) -> list[str]:
     return lines
 
 
-def what_is_left(session: Session, annotator: Annotator, relation: str | None = None) -> str:
+def what_is_left(session: Session, annotator: Annotator) -> str:
     """Return why an annotator has no lease.
 
     More are being planned (``more``); the owner paused the session; an audit has enough answers (``certified``); the
-    budget is spent; nothing is left of the relation that they chose; others have the rest; or nothing (``none``) is
-    left for this annotator.
+    budget is spent; others have the rest; or nothing (``none``) is left for this annotator.
     """
     counts = progress(session)
     if session.settings.paused:
@@ -75,8 +74,6 @@ def what_is_left(session: Session, annotator: Annotator, relation: str | None = 
         return "certified"
     if counts["done"]:
         return "spent"
-    if relation is not None:
-        return "relation"
     fresh = counts["triples"] - int(session.store.value("SELECT count(*) FROM task"))
     if fresh <= 0:  # some that were given out may be free again; to count those takes many times as long
         given_out = "SELECT triple FROM task WHERE answered > 0 UNION SELECT triple FROM lease"

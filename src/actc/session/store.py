@@ -25,7 +25,7 @@ from actc.errors import FileError
 
 T = TypeVar("T")
 FILE = "session.sqlite"
-VERSION = 19
+VERSION = 20
 # What ``actc.session.lease_queue.Task`` has of a triple that is planned or was given out.
 PLANNED = """
         head TEXT NOT NULL,
@@ -43,33 +43,33 @@ PLANNED = """
 SCHEMA = f"""
     CREATE TABLE setting (               -- what the session was started with, and every later change: the last counts
         id INTEGER PRIMARY KEY, at REAL NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL  -- in JSON
-    );
+    ) STRICT;
     CREATE INDEX setting_name ON setting (name);
     CREATE TABLE annotator (
         id INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
-        kind TEXT NOT NULL,                   -- person or owner
+        kind TEXT NOT NULL CHECK (kind IN ('person', 'owner')),
         created REAL NOT NULL,
         answered INTEGER NOT NULL DEFAULT 0,  -- current answers
         link INTEGER NOT NULL DEFAULT 0       -- which link it is; below 0: void
-    );
+    ) STRICT;
     CREATE TABLE task (                  -- a triple that was given out; never removed
         triple INTEGER PRIMARY KEY,      -- its row in the pool
         {PLANNED},
         answered INTEGER NOT NULL DEFAULT 0,  -- current answers
         labelled INTEGER NOT NULL DEFAULT 0   -- those of them that are true or false
-    );
+    ) STRICT;
     CREATE INDEX task_shared ON task (triple) WHERE wanted > 1 AND wanted > answered;
     CREATE INDEX task_undecided ON task (triple) WHERE answered > 0 AND labelled = 0;
     CREATE TABLE total (                 -- one row: tasks with a label; changes of names and texts
         labels INTEGER NOT NULL, names INTEGER NOT NULL
-    );
+    ) STRICT;
     INSERT INTO total VALUES (0, 0);
     CREATE TABLE plan (                  -- the triples to ask next; replaced after every refit
         place INTEGER PRIMARY KEY,
         triple INTEGER NOT NULL UNIQUE,
         {PLANNED}
-    );
+    ) STRICT;
     CREATE TABLE lease (                 -- a triple that waits for an annotator's answer
         triple INTEGER NOT NULL REFERENCES task,
         annotator INTEGER NOT NULL REFERENCES annotator,
@@ -77,7 +77,7 @@ SCHEMA = f"""
         place INTEGER NOT NULL,
         expires REAL NOT NULL,
         PRIMARY KEY (annotator, triple)
-    );
+    ) STRICT;
     CREATE INDEX lease_triple ON lease (triple, expires);
     CREATE TABLE judgement (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -93,7 +93,7 @@ SCHEMA = f"""
         probability REAL,
         undoes INTEGER UNIQUE REFERENCES judgement,
         UNIQUE (annotator, key)
-    );
+    ) STRICT;
     CREATE INDEX judgement_annotator ON judgement (annotator, id);
     CREATE INDEX judgement_triple ON judgement (triple);
     CREATE INDEX judgement_noted ON judgement (triple) WHERE note != '';
@@ -103,19 +103,19 @@ SCHEMA = f"""
         label INTEGER,                   -- 1 true, 0 false, NULL unsure
         judgement INTEGER NOT NULL REFERENCES judgement,
         PRIMARY KEY (triple, annotator)
-    ) WITHOUT ROWID;
+    ) WITHOUT ROWID, STRICT;
     CREATE INDEX answer_annotator ON answer (annotator, judgement);
     CREATE TABLE refit (                 -- what the method expects after so many answers
         id INTEGER PRIMARY KEY,
         at REAL NOT NULL,
         judgement INTEGER NOT NULL,      -- the last judgement that it used
         content TEXT NOT NULL
-    );
-    CREATE TABLE relations (one INTEGER PRIMARY KEY CHECK (one = 1), content TEXT NOT NULL);  -- all, of the last refit
+    ) STRICT;
+    CREATE TABLE relations (one INTEGER PRIMARY KEY CHECK (one = 1), content TEXT NOT NULL) STRICT;  -- all
 
     CREATE TABLE judge (                 -- a machine, and the way to ask it
         id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, created REAL NOT NULL, way TEXT NOT NULL DEFAULT ''
-    );
+    ) STRICT;
     CREATE TABLE reply (
         judge INTEGER NOT NULL REFERENCES judge,
         key TEXT NOT NULL,               -- of everything that the judge read
@@ -127,18 +127,18 @@ SCHEMA = f"""
         tokens_in INTEGER NOT NULL,
         tokens_out INTEGER NOT NULL,
         PRIMARY KEY (judge, key)
-    );
+    ) STRICT;
 
     CREATE TABLE name (
         id TEXT PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, types TEXT NOT NULL, template TEXT NOT NULL
-    ) WITHOUT ROWID;
+    ) WITHOUT ROWID, STRICT;
     CREATE TABLE known (                 -- the triples of the graph
         relation TEXT NOT NULL, head TEXT NOT NULL, tail TEXT NOT NULL, place INTEGER NOT NULL,
         PRIMARY KEY (relation, head, tail)
-    ) WITHOUT ROWID;
+    ) WITHOUT ROWID, STRICT;
     CREATE TABLE text (                  -- texts of a candidate: its row in the pool, and the text
         kind TEXT NOT NULL, triple INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (kind, triple)
-    );
+    ) STRICT;
 
     CREATE VIEW vote AS                  -- a current answer that is a label; the owner's outweighs all others
         SELECT answer.triple, answer.annotator, name, kind, judgement, at, label,
@@ -150,6 +150,8 @@ SCHEMA = f"""
         BEGIN SELECT raise(ABORT, 'a judgement is never changed'); END;
     CREATE TRIGGER judgement_is_not_deleted BEFORE DELETE ON judgement
         BEGIN SELECT raise(ABORT, 'a judgement is never deleted'); END;
+    CREATE TRIGGER total_is_not_deleted BEFORE DELETE ON total
+        BEGIN SELECT raise(ABORT, 'the counts are never deleted'); END;
     CREATE TRIGGER answer_is_counted AFTER INSERT ON answer BEGIN
         UPDATE annotator SET answered = answered + 1 WHERE id = new.annotator;
         UPDATE task SET answered = answered + 1, labelled = labelled + (new.label IS NOT NULL)
@@ -169,12 +171,6 @@ SCHEMA = f"""
 """
 CHECKED = "setting annotator task total plan lease judgement answer refit relations judge"
 """The tables whose pages are checked on opening; the others may be as large as a graph."""
-# Each finds rows in the small tables that no session ever wrote.
-FORGED = {
-    "an annotator is neither a person nor the owner": "SELECT 1 FROM annotator WHERE kind NOT IN ('person', 'owner')",
-    "a count is missing": "SELECT 1 WHERE (SELECT count(*) FROM total WHERE typeof(labels) = 'integer') != 1",
-    "a setting has no time": "SELECT 1 FROM setting WHERE typeof(at) != 'real'",
-}
 
 
 class Store:
@@ -204,11 +200,8 @@ class Store:
                     f"{path.parent}: this session has format {version}, this actc reads {VERSION}; "
                     "open it with the actc that made it, and use `actc export` there."
                 )
-            forged = [problem for problem, sql in FORGED.items() if self.rows(f"{sql} LIMIT 1")]
         except sqlite3.DatabaseError as error:
             raise FileError(f"{path}: the database cannot be opened ({error}).") from None
-        if forged:
-            raise FileError(f"{path}: the database is damaged ({forged[0]}); put back a copy of the session.")
 
     @contextmanager
     def connect(self) -> Iterator[sqlite3.Connection]:

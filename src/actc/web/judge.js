@@ -29,7 +29,6 @@ let progress = null;
 let refused = [];      // sentences about answers that the server did not take
 let storage = null;
 let have = "";         // which picture is shown
-let only = "";         // the relation that this person wants cards of; all if empty
 
 function keep() {
   if (storage) localStorage.setItem(storage, JSON.stringify(outbox));
@@ -102,15 +101,14 @@ async function exchange() {
   if (busy) return;
   busy = true;
   const batch = outbox.slice(0, oneByOne ? 1 : 50);
-  const relation = only;
-  const { status, content } = await fetchJson("api/exchange", { judgements: batch, cards: wanted(), relation: relation || null });
+  const { status, content } = await fetchJson("api/exchange", { judgements: batch, cards: wanted() });
   busy = false;
   if (status === 200) {
     failures = 0;
     signedOut = false;
     outbox = outbox.slice(batch.length);
     oneByOne = oneByOne && outbox.length > 0;
-    if (relation === only) accept(content);
+    accept(content);
   } else if (status === 401 || status === 404) {
     return signOut();
   } else if (status === 409 || status === 400 || status === 422) {
@@ -220,7 +218,6 @@ const ENDS = {
   paused: ["Paused", "The owner of the session lets everybody wait. This page goes on by itself; what you answered is saved."],
   certified: ["The audit has its answer", "What was judged is enough to certify the share. You can still undo your last answers. Thank you!"],
   spent: ["That is all. Thank you!", "All cards are judged. You can still undo your last answers."],
-  relation: ["Nothing of this relation is planned now", "Choose another one beside, or all relations; more may come while others judge."],
   others: ["Others have the rest", "What is left is on other people's tables. If they leave it, it comes to you: keep this page open, or come back later."],
   none: ["Nothing is left for you", "Every candidate has your answer, or somebody's; those you were not sure of twice are left to others. You can still undo your last answers."],
 };
@@ -291,7 +288,6 @@ const ACTIONS = { undo, note: () => shown && toggleNote(), help: () => at("help"
 // Keys are the page's, unless a field, a menu or a dialog has them; Escape, and Enter in a menu, give them back.
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && event.target === at("note")) return toggleNote(false);
-  if (event.target === at("only") && ["Escape", "Enter"].includes(event.key)) return at("only").blur();
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
   if (pressed(event, "input, textarea, select, dialog[open]")) return;
   const meaning = meaningOf(event);
@@ -368,35 +364,6 @@ function changeMind(line, answer, choices) {
   put("announce", `Changed to ${wordOf(answer)}: ${spoken(line)}`);
 }
 
-// One relation at a time, for people who know one well.
-async function offerRelations() {
-  const { status, content } = await fetchJson("api/relations");
-  if (status !== 200 || content.length < 2) return;
-  const lines = content.sort((a, b) => a.name.localeCompare(b.name));
-  at("only").append(...lines.map((line) => element("option", { value: line.relation }, line.name)));
-  at("only-label").hidden = false;
-  at("only").value = only;
-  if (at("only").value !== only) chooseRelation(""); // it was chosen before a reload, and is gone
-}
-
-let pointed = false; // who chooses with a finger or a mouse goes on with keys at once
-at("only").addEventListener("pointerdown", () => (pointed = true));
-at("only").addEventListener("keydown", () => (pointed = false));
-at("only").addEventListener("change", () => {
-  if (pointed) at("only").blur();
-  chooseRelation(at("only").value);
-});
-
-function chooseRelation(relation) {
-  only = at("only").value = relation;
-  keepHere("only", only);
-  queue = [];
-  takeOrder = true;
-  if (progress) progress.left = "more";
-  show();
-  exchange();
-}
-
 addEventListener("beforeunload", (event) => {
   if (outbox.length > 0) event.preventDefault();
 });
@@ -428,12 +395,10 @@ async function begin() {
   storage = `${content.session}:${content.name}`;
   outbox = stored(storage, []);
   past = stored(`${storage}:past`, [], sessionStorage);
-  only = stored(`${storage}:only`, "", sessionStorage);
   keep();
   exchange();
   setTimeout(refreshPicture, 2000);
   showGuidelines();
-  offerRelations();
 }
 
 // What the owner wants annotators to know: shown before the first card, once, and with the help.

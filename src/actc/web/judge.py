@@ -13,11 +13,10 @@ from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import AliasChoices, Field
 
-from actc.errors import OptionError
 from actc.session import Annotator, Judgement, Session
 from actc.session.cards import make_card
-from actc.session.lease_queue import Task, is_storable
-from actc.session.status import all_relations, own_answers, picture, progress, what_is_left
+from actc.session.lease_queue import Task
+from actc.session.status import own_answers, picture, progress, what_is_left
 from actc.web.access import JUDGE, KINDS, LARGEST, Key, Links, Strict, Who, checking, token_in
 from actc.web.gate import Bucket
 
@@ -130,7 +129,6 @@ class ExchangeBody(Strict):
 
     judgements: list[JudgementBody] = Field(default_factory=list, max_length=100)
     cards: int = Field(0, ge=0, le=MOST_CARDS)
-    relation: str | None = Field(None, max_length=2000)
 
 
 judging = APIRouter(prefix="/api", responses=REFUSED, route_class=checking(judge_of))
@@ -140,10 +138,8 @@ judging = APIRouter(prefix="/api", responses=REFUSED, route_class=checking(judge
 def exchange(body: ExchangeBody, pages: Open, judge: Who) -> Response:
     """Store judgements and return the cards that are leased to the annotator; all is on the disk when this answers."""
     session, judgements = pages.session, [Judgement(**one.model_dump()) for one in body.judgements]
-    if body.relation is not None and not is_storable(body.relation):
-        raise OptionError("The relation has half a character in it (a lone surrogate).")
-    recorded, tasks = session.exchange(judge, judgements, body.cards, body.relation)
-    left = "more" if tasks else what_is_left(session, judge, body.relation)
+    recorded, tasks = session.exchange(judge, judgements, body.cards)
+    left = "more" if tasks else what_is_left(session, judge)
     counts = progress(session, judge) | {"left": left}
     return send_json(recorded=recorded, cards=pages.cards(tasks), progress=counts)
 
@@ -164,13 +160,6 @@ async def get_picture(pages: Open, judge: Who, have: Annotated[str, Query(max_le
         state=state,
         picture=None if have == state else picture,
     )
-
-
-@judging.get("/relations")
-def get_relations(pages: Open, judge: Who) -> list[dict[str, str]]:
-    """Return the relations that an annotator may choose one of; none in an audit."""
-    lines = [] if pages.session.settings.is_audit else all_relations(pages.session)
-    return [{"relation": line["relation"], "name": line["name"]} for line in lines]
 
 
 @judging.get("/guidelines")

@@ -126,25 +126,6 @@ def test_keys_notes_own_answers_and_one_relation(copy_session, start_server, new
     assert labels == [True, False, True, True, False, False]  # the changed answer is the newest
 
     page.wait_for_selector("#curve canvas")  # the picture follows the answers
-    page.wait_for_selector("#only-label:not([hidden])")
-    page.focus("#only")
-    for key in ("t", "f", "ArrowLeft", "u", "n", "h", "?", "1"):  # keys are the menu's own while it has the focus
-        page.keyboard.press(key)
-    assert page.evaluate("document.activeElement.id") == "only"
-    assert page.locator("dialog[open], #note-box:not([hidden])").count() == 0
-    page.dispatch_event("#only", "pointerdown")
-    relation = page.locator("#only option").nth(3).get_attribute("value")
-    page.select_option("#only", relation)
-    assert page.evaluate("document.activeElement === document.body")
-    press(page, "t")
-    saved(page)
-    page.reload()
-    page.wait_for_function("relation => document.getElementById('only').value === relation", arg=relation)
-    press(page, "t")
-    saved(page)
-    assert {line["relation"] for line in history(Session(folder))[:2]} == {relation}
-    page.select_option("#only", "")
-    page.wait_for_selector(READY)
 
 
 AT_END = """() => document.querySelector(".why").getBoundingClientRect().bottom
