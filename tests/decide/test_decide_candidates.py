@@ -270,17 +270,18 @@ def test_a_damaged_part_is_named(parts: Path) -> None:
 def test_parts_of_another_layout_are_named(parts: Path) -> None:
     out = parts.parent / "out.parquet"
     write_sql(parts / "part-1.parquet", GOOD.replace("9.0::DOUBLE", "'9'"))
-    refuse(parts, out, "part-1.parquet: its column 'score' is varchar, but double")
+    refuse(parts, out, "part-1.parquet: its columns .*score varchar.* are not those of .*part-0.parquet .*score double")
     write_sql(parts / "part-1.parquet", GOOD.replace("AS tail", "AS object"))
-    refuse(parts, out, "part-1.parquet: the column 'tail' is missing")
-    (parts / "part-1.parquet").rename(parts / "part-1.csv")
-    refuse(parts, out, r"part-1.csv: this is no Parquet file")
+    refuse(parts, out, "part-1.parquet: its columns .*object varchar")
+    (parts / "part-1.parquet").unlink()
+    (parts / "part-1.csv").write_text("head,relation,tail,score\na,r,b,1\n")
+    refuse(parts, out, r"part-1.csv: its columns")
     for path in parts.iterdir():
         path.unlink()
     refuse(parts, out, "there is no .parquet, .tsv or .csv file")
     (parts / "a.tsv").write_text("head\trelation\ttail\tscore\na\tr\tb\t1\n")
     (parts / "b.tsv").write_text("head\trelation\tscore\ttail\na\tr\t1\tb\n")
-    refuse(parts, parts.parent / "out.tsv", "b.tsv: its columns are not those of .*a.tsv")
+    refuse(parts, parts.parent / "out.tsv", "b.tsv: its columns .* are not those of .*a.tsv")
 
 
 def test_candidates_without_a_row_are_refused(tmp_path: Path) -> None:

@@ -8,12 +8,17 @@ import duckdb
 import numpy as np
 import pytest
 
+from actc.complete.given import read_given
 from actc.data.files import read_scored, write_scored
 from actc.data.layout import find_layout, is_table
-from actc.data.triples import ScoredTriples
+from actc.data.triples import ScoredTriples, encode_columns
+from actc.decide.calibrate import calibrate
+from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError
 from actc.graph.formats import read_graph
+from actc.graph.graph import Graph
 from actc.session.names import read_names
+from actc.session.start import SessionInputs, create_session
 from actc.web.studio.recognise import _describe
 
 PARIS, BERLIN = ("Paris", "capital_of", "France"), ("Berlin", "capital_of", "Germany")
@@ -107,6 +112,9 @@ REFUSED = {
     "names of its own": ("g.csv", "who,does,whom,n\na,r,b,1\n", "--columns head=who,relation=does,tail=whom"),
     "half a line of JSON": ("g.jsonl", '{"head": "a", "relation":\n', "line 1.* write one on each line"),
     "a list of JSON": ("g.jsonl", '["a", "r", "b"]\n', "line 1.* write one on each line"),
+    "words between commas": ("g.tsv", "foo,bar,baz\n", "line 1: 1 column is there.* commas in a file named .csv"),
+    "a line of 3 MB": ("g.csv", f"head,relation,tail\na,r,b\na,r,{'x' * 3_000_000}\n", "line 3: a cell is too long"),
+    "a cell of 3 MB": ("g.tsv", f"a\tr\tb\nc\tr\t{'parquet' * 500_000}\n", "line 2: a cell is too long"),
     "an empty end": ("g.jsonl", '{"head": "a", "relation": "r", "tail": null}\n', "column tail; fill the cell"),
 }
 # The command line, and the studio.
@@ -187,6 +195,19 @@ def test_json_lines_are_written_as_they_are_read(tmp_path):
     }
 
 
-def test_the_unused_columns_of_a_table_are_known(tmp_path):
-    layout = find_layout(put(tmp_path, "g.csv", "head,relation,tail,colour\na,r,b,red\n"))
-    assert layout.others == ("colour",)
+def test_what_is_not_used_of_a_table_of_candidates_is_said_its_labels_too(tmp_path, caplog):
+    scores = put(tmp_path, "scores.csv", "head,relation,tail,points,label,colour\na,r,b,.5,1,red\nc,r,d,.7,0,blue\n")
+    columns = {"columns": "score=points"}
+    calibrate(scores, out=tmp_path / "t.json", **columns)
+    decide_candidates(tmp_path / "t.json", scores, tmp_path / "o.tsv", **columns)
+    create_session(tmp_path / "s", scores, inputs=SessionInputs(**columns)).close()
+    read_given(scores, "", Graph.of(encode_columns([], [], [])), **columns)
+    assert caplog.messages == [
+        f"{scores}: score is points; not used: {unused}." for unused in ("colour, label", "label", "label", "label")
+    ]
+
+
+def test_a_file_of_three_words_is_a_fact_and_that_is_said(tmp_path):
+    graph = read_graph(put(tmp_path, "g.csv", "foo,bar,baz\n"))
+    assert graph.triple(0) == ("foo", "bar", "baz")
+    assert graph.notes == ("Line 1 is taken as a fact (foo, bar, baz); if it names columns, use --columns.",)

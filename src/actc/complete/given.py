@@ -16,7 +16,7 @@ from actc.complete.doubt import LEAST_FACTS, doubt_facts, explain_facts
 from actc.complete.search import Scorer, knows, refuse_strangers, score_triples
 from actc.complete.union import OWN_FACTS
 from actc.data.answers import PROVENANCE
-from actc.data.files import read_extracted
+from actc.data.files import read_scored
 from actc.data.frames import Columns
 from actc.data.layout import is_table
 from actc.data.numeric import logit
@@ -68,7 +68,7 @@ def _own_score(triples: ScoredTriples) -> str | None:
 
 def _read_table(path: Path, columns: Columns) -> ScoredTriples:
     """Read a table of candidates: all triples, their log-odds, the further columns."""
-    triples = read_extracted(path, columns)
+    triples = read_scored(path, columns, further=True, needs_score=False)[0]
     values, likely, own = triples.scores, triples.probabilities, {}
     if np.isfinite(values).any():
         own["confidence" if likely else "given_score"] = values

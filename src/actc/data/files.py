@@ -57,35 +57,32 @@ NOTHING: dict[str, Any] = {}
 MOST_TEXT = 4000  # characters of the texts of one triple
 
 
-def own_further(layout: Layout) -> dict[str, str]:
+def name_further(layout: Layout) -> dict[str, str]:
     """Return the own names of the columns that come back in every output: the text, and those not known here."""
     text = {TEXT: layout.columns[TEXT]} if TEXT in layout.columns else {}
     return text | {f"given_{name}" if name.lower() in RESERVED else name: name for name in layout.others}
 
 
-def name_further(layout: Layout) -> dict[str, str]:
-    """Return the same columns, each as SQL."""
-    return {name: layout.own_column(own) for name, own in own_further(layout).items()}
-
-
 def read_scored(
-    path: str | Path, columns: Columns = None, further: bool = False
+    path: str | Path, columns: Columns = None, further: bool = False, needs_score: bool = True
 ) -> tuple[ScoredTriples, BoolArray | None]:
     """Read scored triples, from a file or a folder of parts, and their labels where they have a column of labels.
 
     Scores in a column that is called probability or confidence are probabilities, where all are within 0 and 1. A
-    triple of several texts is one, with the highest of its scores. ``columns`` are those that the user names.
+    triple of several texts is one, with the highest of its scores. Where no score is needed, a triple is one in any
+    case, its labels are not read, and a missing score is NaN. ``columns`` are those that the user names.
     """
-    layout = find_parts([path], SCORED, columns)
+    layout = find_parts([path], SCORED if needs_score else TRIPLE, columns)
+    if not needs_score:
+        warn_of_unused(layout)
     with open_reader(layout) as connection:
-        return _read_scored(connection, layout, further)
+        return _read_scored(connection, layout, further, needs_score=needs_score)
 
 
-def read_extracted(path: Path, columns: Columns = None) -> ScoredTriples:
-    """Read triples that somebody extracted, each once, and all further columns; NaN where a score is missing."""
-    layout = find_parts([path], TRIPLE, columns)
-    with open_reader(layout) as connection:
-        return _read_scored(connection, layout, True, needs_score=False)[0]
+def warn_of_unused(layout: Layout, further: bool = True) -> None:
+    """Print, through the logger ``actc``, which columns of candidates are called otherwise, and which are not used."""
+    for line in layout.describe(layout.others if further else ()):
+        LOG.warning(line)
 
 
 def read_sample(
@@ -93,8 +90,7 @@ def read_sample(
 ) -> ScoredTriples:
     """Read candidates; of more than ``MOST_READ`` a random sample of so many, and those with labels."""
     layout = find_parts([path], SCORED, columns)
-    for line in layout.describe(layout.others if further else ()):
-        LOG.warning(line)
+    warn_of_unused(layout, further)
     with open_reader(layout) as connection:
         total = int(connection.execute(f"SELECT count(*) FROM {layout.source}").fetchall()[0][0])
         if total <= MOST_READ:
@@ -103,7 +99,7 @@ def read_sample(
         texts = f"SELECT {layout.texts(SCORED)} FROM {layout.source}"
         scored = f"SELECT * REPLACE (TRY_CAST(score AS DOUBLE) AS score) FROM ({texts})"
         if connection.execute(f"SELECT count(*) FROM ({scored}) WHERE {bad}").fetchall()[0][0]:
-            raise find_bad_row(connection, layout, bad)
+            raise find_bad_row(layout, bad)
         connection.register("drawn", {"row": np.random.default_rng(seed).choice(total, MOST_READ, replace=False)})
         chosen = "row IN (SELECT row FROM drawn)"
         if labelled is not None:
@@ -120,7 +116,8 @@ def read_sample(
 def _read_scored(
     connection: Any, layout: Layout, further: bool, chosen: str = "true", needs_score: bool = True
 ) -> tuple[ScoredTriples, BoolArray | None]:
-    more, needed = name_further(layout) if further else {}, [name for name in COLUMNS if name in layout.columns]
+    more = {name: layout.own_column(own) for name, own in name_further(layout).items()} if further else {}
+    needed = [name for name in COLUMNS if name in layout.columns]
     if not needs_score:
         needed, score = list(TRIPLE), {"score": layout.column("score") if "score" in layout.columns else "NULL"}
     rows = _load(connection, layout, needed, more if needs_score else more | score, chosen)
@@ -178,13 +175,10 @@ def _merge(connection: Any, more: dict[str, str]) -> IntArray:
 
 def _first_of_equal_rows(triples: ScoredTriples, labels: BoolArray | None) -> IntArray:
     """Return the rows of a table without those that are there before: triple, score and label."""
-    rows = np.arange(len(triples))
-    if (np.diff(np.sort(triples.keys)) != 0).all():
-        return rows
-    columns = (triples.scores, triples.keys) if labels is None else (labels, triples.scores, triples.keys)
-    order = np.lexsort(columns)  # stable, so that of equal rows the first stands in front
-    again = np.logical_and.reduce([column[order[1:]] == column[order[:-1]] for column in columns])
-    return np.delete(rows, order[1:][again])
+    if len(np.unique(triples.keys)) == len(triples):
+        return np.arange(len(triples))
+    columns = [triples.keys, triples.scores] if labels is None else [triples.keys, triples.scores, labels]
+    return np.sort(np.unique(np.rec.fromarrays(columns), return_index=True)[1])
 
 
 def read_texts(layout: Layout, needed: Sequence[str]) -> dict[str, NDArray[np.object_]]:
@@ -249,7 +243,8 @@ def write_named(layout: Layout, path: Path) -> None:
     """Write a table with the names that its columns have here, and its further columns: Parquet."""
     known = [name for name in COLUMNS if name in layout.columns]
     texts = layout.texts(known).replace('AS "score"', f'AS "{layout.score_name}"')
-    more = "".join(f", {sql} AS {quote_name(name)}" for name, sql in name_further(layout).items())
+    further = name_further(layout).items()
+    more = "".join(f", {layout.own_column(own)} AS {quote_name(name)}" for name, own in further)
     with open_reader(layout) as connection, write_beside(path) as unfinished:
         query = f"SELECT {texts}{more} FROM {layout.source}"
         connection.execute(f"COPY ({query}) TO {quote(str(unfinished))} (FORMAT parquet)")
@@ -347,17 +342,17 @@ BAD_ROW = f"relation IS NULL OR {BAD_SCORE}"
 NAMELESS = "head IS NULL OR tail IS NULL OR head = '' OR tail = '' OR relation = ''"
 
 
-def find_bad_row(connection: Any, layout: Layout, condition: str) -> FileError:
+def find_bad_row(layout: Layout, condition: str) -> FileError:
     """Describe where the first row is that fulfils a condition on its columns, and what is wrong with it."""
-    for part in layout.parts:
-        texts = f"SELECT row_number() OVER () - 1 AS row, {part.texts(SCORED)} FROM {part.source}"
+    texts = f"SELECT row_number() OVER () - 1 AS row, {layout.texts(SCORED)} FROM {layout.source}"
+    with open_reader(layout) as connection:
         row = connection.execute(
             f"SELECT row, head, relation, tail, text FROM (SELECT row, head, relation, tail, score AS text, "
             f"TRY_CAST(score AS DOUBLE) AS score FROM ({texts})) WHERE {condition} ORDER BY row LIMIT 1"
         ).fetchone()
-        if row is not None:
-            return FileError(f"{part.where(row[0])}: {describe_bad_row(*row[1:])}")
-    return FileError(f"{layout.path}: the candidates changed while they were read.")
+    if row is None:
+        return FileError(f"{layout.path}: the candidates changed while they were read.")
+    return FileError(f"{layout.where(row[0])}: {describe_bad_row(*row[1:])}")
 
 
 def describe_bad_row(head: Any, relation: Any, tail: Any, score: str | None) -> str:

@@ -61,6 +61,8 @@ class Layout:
         The own name of each column that is known here, empty for the relation of edges without one.
     score_name : str
         What the score column is called when it is copied: probability, if it is called so, else score.
+    types : dict
+        The type in SQL of each column by its own name, of Parquet and JSON lines.
     """
 
     paths: tuple[Path, ...]
@@ -70,6 +72,7 @@ class Layout:
     columns: Mapping[str, str] = field(default_factory=dict)
     score_name: str = "score"
     encoding: str = "utf-8"
+    types: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def path(self) -> Path:
@@ -132,22 +135,21 @@ class Layout:
         return replace(self, columns={**self.columns, **{name: own[name] for name in names if name in own}})
 
     def describe(self, used: Sequence[str] = ()) -> list[str]:
-        """Describe columns that are called otherwise than here, and those that are not used, if there are any."""
+        """Describe columns that are called otherwise than here, and those that are not used, labels too, if any."""
         pairs = [(self.score_name if name == "score" else name, own) for name, own in self.columns.items() if own]
         odd = [f"{name} is {own}" for name, own in pairs if own.strip().lower() != name] if self.has_header else []
-        unused = [name for name in self.others if name not in used]
+        unused = [name for name in (*self.others, self.columns.get("label")) if name and name not in used]
         parts = [", ".join(odd)] * bool(odd) + [f"not used: {', '.join(unused)}"] * bool(unused)
         return [f"{self.path}: {'; '.join(parts)}."] if parts else []
 
     def where(self, row: int) -> str:
         """Describe where a 0-based row stands in the file, for a message."""
-        if len(self.paths) > 1:
-            for part in self.parts:
-                with open_reader(part) as connection:
-                    count = connection.execute(f"SELECT count(*) FROM {part.source}").fetchall()[0][0]
-                if row < count:
-                    return part.where(row)
-                row -= count
+        for part in self.parts if len(self.paths) > 1 else ():
+            with open_reader(part) as connection:
+                count = connection.execute(f"SELECT count(*) FROM {part.source}").fetchall()[0][0]
+            if row < count:
+                return part.where(row)
+            row -= count
         if self.delimiter is None:
             return f"{self.path}, row {row + 1}"
         with open_text(self.path) as lines:
@@ -178,9 +180,9 @@ def find_layout(
     check_file(path)
     kind, _ = find_kind(path)
     check_gzip(path)
-    if kind == ".parquet" or kind in JSON_LINES:
-        names = tuple(parquet_types(path) if kind == ".parquet" else _json_names(path))
-        return _name_columns(Layout((path,), None, True, names), chosen)
+    if kind not in DELIMITERS:
+        types = _read_types(path, kind)
+        return _name_columns(Layout((path,), None, True, tuple(types), types=types), chosen)
     lines = first_lines(path, 2)
     delimiter = find_comma(lines[0], len(TRIPLE)) if kind == ".csv" else DELIMITERS[kind]
     cells, *rows = (tuple(cell.strip() for cell in split_line(line, delimiter)) for line in lines)
@@ -219,12 +221,22 @@ def find_parts(paths: Sequence[str | Path], needed: Sequence[str], columns: Colu
         raise OptionError("There is no file of candidates; give at least one file or folder.")
     first = find_layout(parts[0], columns=columns)
     require(first, needed)
-    if first.path.suffix.lower() == ".parquet":
-        _compare_parquet(parts, first, needed)
-    for path in parts[1:] if first.path.suffix.lower() != ".parquet" else ():
-        if replace(find_layout(path, columns=columns), paths=first.paths) != first:
-            raise FileError(f"{path}: its columns are not those of {first.path}; all parts must be laid out alike.")
+    for part in (find_layout(path, columns=columns) for path in parts[1:]):
+        if _shape(part, needed) != _shape(first, needed):
+            theirs, ours = (
+                ", ".join(f"{name} {one.types.get(name, '')}".strip() for name in one.names) for one in (part, first)
+            )
+            raise FileError(
+                f"{part.path}: its columns ({theirs}) are not those of {first.path} ({ours}); write all parts alike."
+            )
     return replace(first, paths=parts)
+
+
+def _shape(layout: Layout, needed: Sequence[str]) -> Layout | list[tuple[str, str | None]]:
+    """Return what all parts have in common: DuckDB would give Parquet's columns the types of the first part's."""
+    if find_kind(layout.path)[0] != ".parquet":
+        return replace(layout, paths=(), types={})
+    return [(own, layout.types.get(own)) for own in (layout.columns.get(name, "") for name in needed)]
 
 
 def _parts_of(path: Path) -> list[Path]:
@@ -238,34 +250,11 @@ def _parts_of(path: Path) -> list[Path]:
     return parts
 
 
-def _compare_parquet(paths: Sequence[Path], first: Layout, needed: Sequence[str]) -> None:
-    """Compare the parts' columns: DuckDB would give those of other types the types of the first part's."""
-    names = [first.columns[name] for name in needed if first.columns[name]]
-    wanted = parquet_types(first.path)
-    for path in paths:
-        if path.suffix.lower() != ".parquet":
-            raise FileError(f"{path}: this is no Parquet file, as {first.path} is; all parts must be laid out alike.")
-        types = parquet_types(path)
-        for name in names:
-            if name not in types:
-                raise FileError(f"{path}: the column {name!r} is missing, which {first.path} has.")
-            if types[name] != wanted[name]:
-                raise FileError(
-                    f"{path}: its column {name!r} is {types[name]}, but {wanted[name]} in {first.path}; "
-                    "write all parts with one schema."
-                )
-
-
 def require(layout: Layout, names: Sequence[str]) -> None:
     """Refuse a file that lacks a column."""
     missing = [name for name in names if name not in layout.columns]
     if not missing:
         return
-    if any(part.lower().startswith(f"{missing[0]}=") for part in layout.path.absolute().parent.parts):
-        raise FileError(
-            f"{layout.path}: the column {missing[0]!r} is in the name of a folder, not in the file; "
-            "write it as a column."
-        )
     if layout.has_header:
         there = f"there are: {', '.join(layout.names)}"
         used = {layout.columns.get(name) for name in names}
@@ -275,9 +264,11 @@ def require(layout: Layout, names: Sequence[str]) -> None:
         if names[-1] in ("label", "judge"):
             remedy = "Rename yours, or add it."
         raise FileError(f"{layout.path}, line 1: the column {missing[0]!r} is missing; {there}. {remedy}")
+    there = "column is" if len(layout.names) == 1 else "columns are"
+    tabs = "tabs (by commas in a file named .csv)"
     raise FileError(
-        f"{layout.path}, line 1: {len(layout.names)} columns are there, but {len(names)} are needed "
-        f"({', '.join(names)}), separated by {COMMAS.get(str(layout.delimiter), 'tabs')}."
+        f"{layout.path}, line 1: {len(layout.names)} {there} there, but {len(names)} are needed "
+        f"({', '.join(names)}), separated by {COMMAS.get(str(layout.delimiter), tabs)}."
     )
 
 
@@ -352,21 +343,15 @@ def first_lines(path: Path, count: int = 1) -> list[str]:
     return [line.rstrip("\r\n") for line in first]
 
 
-def parquet_types(path: Path) -> dict[str, str]:
-    """Return the columns of a Parquet file, each with its type in SQL."""
+def _read_types(path: Path, kind: str) -> dict[str, str]:
+    """Return the columns of a Parquet file, or of lines that are JSON objects, each with its type in SQL."""
+    way = "parquet({}, hive_partitioning=false)" if kind == ".parquet" else "json({}, format='newline_delimited')"
     with open_reader(path) as connection:
-        described = f"DESCRIBE SELECT * FROM read_parquet({quote_file(path)}, hive_partitioning=false)"
-        return {row[0]: row[1].lower() for row in connection.execute(described).fetchall()}
-
-
-def _json_names(path: Path) -> list[str]:
-    """Return the names in a file of JSON lines, each of them an object."""
-    with open_reader(path) as connection:
-        described = f"DESCRIBE SELECT * FROM read_json({quote_file(path)}, format='newline_delimited')"
-        names = [row[0] for row in connection.execute(described).fetchall()]
-    if names == ["json"]:  # what DuckDB calls lines that are no objects, or not all
+        described = f"DESCRIBE SELECT * FROM read_{way.format(quote_file(path))}"
+        types = {row[0]: row[1].lower() for row in connection.execute(described).fetchall()}
+    if kind != ".parquet" and list(types) == ["json"]:  # what DuckDB calls lines that are no objects, or not all
         raise _no_json_object(path)
-    return names
+    return types
 
 
 def _no_json_object(path: Path) -> FileError:
@@ -410,6 +395,19 @@ def find_unreadable_part(layout: Layout) -> FileError | None:
     return None
 
 
+READ_FAILURES = {
+    "maximum line size": "a cell is too long; a line may have two million bytes at most.",
+    "state machine": "the lines end differently (\\n here, \\r\\n there), or a quotation mark is not closed; "
+    "save the file with one kind of line end.",
+    "unicode": NOT_UTF8,
+    "utf-8": NOT_UTF8,
+    "gzip": NOT_WHOLE,
+    "parquet": "this is no readable Parquet file ({first}).",
+    "": "the file cannot be read ({first}).",
+}
+"""What a person reads where DuckDB's message has certain words; the first that fit."""
+
+
 def read_failed(path: Path, error: Exception) -> FileError:
     """Describe why DuckDB could not read a file."""
     text = str(error)
@@ -417,20 +415,12 @@ def read_failed(path: Path, error: Exception) -> FileError:
     place = f"{path}, line {line[1]}" if line else f"{path}"
     if counts := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
         return FileError(f"{place}: {counts[2]} columns are there, where the lines before have {counts[1]}.")
-    if "state machine" in text:
-        return FileError(
-            f"{place}: the lines end differently (\\n here, \\r\\n there), or a quotation mark is not closed; "
-            "save the file with one kind of line end."
-        )
-    if "unicode" in text or "utf-8" in text.lower():
-        return FileError(f"{place}: {NOT_UTF8}")
     if "Malformed JSON" in text or "JSON transform error" in text:
         return _no_json_object(path)
-    if "GZIP" in text.upper():
-        return FileError(f"{place}: {NOT_WHOLE}")
-    if "parquet" in text.lower() or path.suffix == ".parquet":
-        return FileError(f"{place}: this is no readable Parquet file ({text.splitlines()[0]}).")
-    return FileError(f"{place}: the file cannot be read ({text.splitlines()[0]}).")
+    # DuckDB repeats the line, which may have any words.
+    words = re.sub(r"(?m)^Original Line: .*$", "", text).lower() + path.suffix
+    reason = next(reason for mark, reason in READ_FAILURES.items() if mark in words)
+    return FileError(f"{place}: {reason.format(first=text.splitlines()[0])}")
 
 
 @contextmanager

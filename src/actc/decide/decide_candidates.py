@@ -22,7 +22,7 @@ from actc.data.constraints import Constraints
 from actc.data.curves import Curves
 from actc.data.database import parse_memory
 from actc.data.deliver import deliver, refuse_inputs
-from actc.data.files import SCORED, name_further, write_triples
+from actc.data.files import SCORED, name_further, warn_of_unused, write_triples
 from actc.data.frames import TRIPLE, Columns
 from actc.data.layout import Layout, find_parts, is_table
 from actc.data.progress import Progress, ignore_progress
@@ -125,6 +125,7 @@ def decide_candidates(
         raise OptionError(f"{out}: end the name in .parquet, .tsv or .csv, or in / for a folder of Parquet parts.")
     refuse_inputs(place, [*read, graph, *paths])
     layout = find_parts(paths, SCORED, columns)
+    warn_of_unused(layout)
     plan = replace(plan, further=tuple(name_further(layout)))
     with deliver(place, overwrite) as unfinished, _open_facts(graph, engine) as facts:
         counts: DecisionCounts = run.run(replace(plan, facts=facts), layout, unfinished, progress)

@@ -55,9 +55,10 @@ class DuckdbTables:
         connection.execute("SET enable_progress_bar=true; SET enable_progress_bar_print=false")
         connection.execute("CREATE TEMP MACRO raise_error(message) AS error(message)")
         head, relation, tail, score = map(candidates.column, SCORED)
+        further = map(candidates.own_column, name_further(candidates).values())
         # In a TSV file a text is in one line, as `write_triples` has it.
         cell = "regexp_replace(CAST({} AS VARCHAR), '[\\t\\r\\n]+', ' ', 'g')" if TABBED in self.forbidden else "{}"
-        more = [f", {cell.format(sql)} AS further{at}" for at, sql in enumerate(name_further(candidates).values())]
+        more = [f", {cell.format(sql)} AS further{at}" for at, sql in enumerate(further)]
         connection.execute(
             f"CREATE TEMP VIEW candidate AS SELECT {head} AS head, CAST({relation} AS VARCHAR) AS relation, {tail} AS "
             f"tail, TRY_CAST({score} AS DOUBLE) AS score{''.join(more)} FROM {candidates.source}"
@@ -91,17 +92,16 @@ class DuckdbTables:
         self._connection.execute(f"CREATE TEMP VIEW written AS SELECT {named} FROM {layout.source}")
 
     def find_bad_row(self, condition: str) -> FileError:
-        return find_bad_row(self._connection, self._candidates, condition)
+        return find_bad_row(self._candidates, condition)
 
 
 def _explain(error: duckdb.Error, candidates: Layout, out: Path) -> FileError:
     """Return an error that names the row or part that cannot be read, or the output that cannot be written."""
     if TABBED_NAME in str(error):
         return FileError(f"{out.name}: a name holds a tab or a line break, which the format cannot; write .parquet.")
-    with open_database() as connection:
-        if isinstance(error, duckdb.ConversionException):  # the CSV reader takes over casts, also those that only try
-            return find_bad_row(connection, candidates, BAD_ROW)
-        if EMPTY_NAME in str(error):
-            return find_bad_row(connection, candidates, UNNAMED)
+    if isinstance(error, duckdb.ConversionException):  # the CSV reader takes over casts, also those that only try
+        return find_bad_row(candidates, BAD_ROW)
+    if EMPTY_NAME in str(error):
+        return find_bad_row(candidates, UNNAMED)
     cannot_write = FileError(f"{out.name}: the output cannot be written ({str(error).splitlines()[0]}).")
     return find_unreadable_part(candidates) or cannot_write

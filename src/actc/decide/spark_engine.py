@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow
 from pyspark.sql import functions as sql
 
-from actc.data.files import SCORED, describe_bad_row, own_further
+from actc.data.files import SCORED, describe_bad_row, name_further
 from actc.data.frames import TRIPLE, Columns, call_columns
 from actc.data.layout import Layout
 from actc.data.progress import Progress
@@ -34,7 +34,7 @@ def run(plan: DecisionPlan, candidates: Layout, out: Path, progress: Progress) -
         )
     with open_session(plan.master, plan.memory) as session:
         rows = _read_parquet(
-            session, _addresses(candidates), SCORED, plan.named, tuple(own_further(candidates).values())
+            session, _addresses(candidates), SCORED, plan.named, tuple(name_further(candidates).values())
         )
         return carry_out(plan, SparkTables(session, plan, rows, out.resolve().as_uri(), progress))
 

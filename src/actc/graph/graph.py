@@ -113,6 +113,10 @@ def read_table(path: Path, base: object, columns: Columns = None) -> Graph:
     require(layout, TRIPLE)
     notes = replace(layout, columns={name: layout.columns[name] for name in TRIPLE}).describe(COLUMNS)
     triples = read_plain(layout)
-    if not layout.has_header and (triples.relations == triples.relations[0]).sum() == 1 < len(triples) / 20:
+    if (
+        not layout.has_header
+        and len(triples) not in range(2, 21)
+        and (triples.relations == triples.relations[0]).sum() == 1
+    ):
         notes.append(f"Line 1 is taken as a fact ({', '.join(triples.triple(0))}); if it names columns, use --columns.")
     return Graph.once(triples, tuple(notes))

@@ -96,7 +96,7 @@ def _write_inputs(session: Session, pool: ScoredTriples, inputs: SessionInputs) 
     graph, facts = None if inputs.graph is None else Path(inputs.graph), inputs.facts
     with tempfile.TemporaryDirectory(prefix="actc-") as scratch:
         table = None if graph is None else as_table(graph, "", Path(scratch))
-        if table is not None and "score" in find_layout(table, ("head", "relation", "tail", "score")).columns:
+        if table is not None and "score" in find_layout(table).columns:
             write_scored(session.folder / "known.parquet", read_scored(table)[0])
         write_known(session.store, table)
     names = [*(() if graph is None else own_labels(graph)), *map(Path, inputs.names)]

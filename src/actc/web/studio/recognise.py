@@ -161,9 +161,8 @@ def _describe(role: str, path: Path, layout: Layout | None) -> tuple[dict[str, A
             hints.append(SCORES_UNUSED)
         layout = None
     elif role == "scores":
-        scored, labels = read_scored(path, further=True)
-        triples, what, scores = scored, "Scored candidates", scored.scores
-        notes = ["There is a column of labels; people are asked all the same."] if labels is not None else []
+        triples = scored = read_scored(path, further=True)[0]
+        what, scores = "Scored candidates", scored.scores
     else:
         triples = given = read_given(path, "", Graph.of(encode_columns([], [], []))).triples
         what = "Triples from text" if TEXT in given.further else "Candidates"
