@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+import actc
 from actc.cli.parts import (
     claim_output,
     columns_option,
@@ -32,12 +33,11 @@ from actc.errors import OptionError
 @path_option("--out", "A folder.", Path("actc-demo"))
 def demo_command(out: Path) -> None:
     """Do the whole job on the packaged sample and show what answers bring."""
-    from actc.bench.sample.demo import run_demo
     from actc.cli.show import print_demo
 
     claim_output(out, folder=True)
     with progress_bar("Repeats") as advance:
-        demo = run_demo(out, progress=advance)
+        demo = actc.run_demo(out, progress=advance)
     print_demo(demo)
 
 
@@ -46,10 +46,10 @@ def demo_command(out: Path) -> None:
 def methods_command(name: str | None) -> None:
     """List every method with one line on what it is; or the options of the method NAME."""
     from actc.cli.show import print_method, print_methods
-    from actc.methods.named import METHODS, find_method
+    from actc.methods.named import find_method
 
     if name is None:
-        print_methods(METHODS)
+        print_methods(actc.METHODS)
     else:
         print_method(name, find_method(name))
 
@@ -81,11 +81,10 @@ def calibrate_command(scores: Path, out: Path, **options: Any) -> None:
     Of more than a million candidates a random sample is used, and those with labels.
     """
     from actc.cli.show import print_calibration
-    from actc.decide.calibrate import calibrate
 
     inputs = (scores, *(options[name] for name in ("labels", "known", "constraints", "graph")))
     claim_output(out, inputs=inputs)
-    print_calibration(calibrate(scores, out=out, **options), out)
+    print_calibration(actc.calibrate(scores, out=out, **options), out)
 
 
 @command(
@@ -111,12 +110,11 @@ def decide_command(thresholds: Path, candidates: tuple[str, ...], out: str, engi
     """
     from actc.cli.show import print_decided
     from actc.data.calibration import Calibration
-    from actc.decide.decide_candidates import decide_candidates
 
     calibration = Calibration.read(thresholds)
     options |= {"overwrite": is_overwriting(), **read_engine(engine)}
     with progress_bar("Deciding") as advance:
-        decided = decide_candidates(calibration, candidates, out, progress=advance, **options)
+        decided = actc.decide_candidates(calibration, candidates, out, progress=advance, **options)
     print_decided(decided, calibration, out)
 
 
@@ -146,16 +144,14 @@ def bench_command(
     and scored on test.
     """
     from actc.bench.cells import CellFolder
-    from actc.bench.runs import run_experiment
     from actc.cli.show import print_rows
-    from actc.methods.named import METHODS
 
     claim_output(options["out"], inputs=folders)
     cells = [CellFolder(folder) for folder in folders]
     known = all(cell.has_known for cell in cells)
-    usable = [name for name, method in METHODS.items() if known or method.reads == "pool"]
+    usable = [name for name, method in actc.METHODS.items() if known or method.reads == "pool"]
     with progress_bar("Repeats") as advance:
-        rows = run_experiment(cells, methods or usable, parse_budgets(budgets), progress=advance, **options)
+        rows = actc.run_experiment(cells, methods or usable, parse_budgets(budgets), progress=advance, **options)
     print_rows(rows)
 
 
@@ -178,11 +174,9 @@ def paper_command(items: tuple[str, ...], out: Path, methods: tuple[str, ...], *
     CoDEx and the scores come from the checkout that this runs in; ACTC_DATA names a folder of other tables. Rows are
     written to OUT/rows.csv as they come: with --overwrite an interrupted run goes on where it stopped.
     """
-    from actc.bench.paper.run import run_paper
-
     claim_output(out, folder=True)
     with progress_bar("Repeats") as advance:
-        page = run_paper(out, items=items, own_methods=methods, progress=advance, **options)
+        page = actc.run_paper(out, items=items, own_methods=methods, progress=advance, **options)
     click.echo(f"Tables, figures and rows are in {page.parent}; {page.name} shows all of it.")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+import actc
 from actc.cli.parts import (
     Decorator,
     add_options,
@@ -86,10 +87,8 @@ def candidates_command(graph: Path, model: Path | None, out: Path, **options: An
 
     A model's run that is cut off goes on where it stopped when it is started again.
     """
-    from actc.complete.propose import propose_candidates
-
     claim_output(out, inputs=(model, graph))
-    click.echo("\n".join(propose_candidates(graph, out, model=model, stage=progress_bar, **options).lines))
+    click.echo("\n".join(actc.propose_candidates(graph, out, model=model, stage=progress_bar, **options).lines))
 
 
 @command(
@@ -115,12 +114,10 @@ def evidence_command(graph: Path, candidates: Path, out: Path, engine: str, **op
 
     The score of the CANDIDATES becomes log-odds by score and evidence; one column per piece of evidence follows.
     """
-    from actc.evidence.from_files import add_evidence
-
     claim_output(out, inputs=(graph, candidates, options["holdout"], *options["scores"]), folder=not out.suffix)
     options |= read_engine(engine)
     with progress_bar("Evidence") as advance:
-        lines = add_evidence(graph, candidates, out, progress=advance, **options)
+        lines = actc.add_evidence(graph, candidates, out, progress=advance, **options)
     click.echo("\n".join(lines))
 
 
@@ -142,10 +139,9 @@ def constraints_command(graph: Path, out: Path | None, **options: Any) -> None:
     give the table to calibrate, decide, start or complete with --constraints.
     """
     from actc.cli.show import print_constraints
-    from actc.decide.find_constraints import find_constraints
 
     claim_output(out, inputs=(graph, options["source"]))
-    print_constraints(find_constraints(graph, out=out, **options), out)
+    print_constraints(actc.find_constraints(graph, out=out, **options), out)
 
 
 MORE = [one.name for one in options_of("missing") if one.metadata["more"]] + ["graphs", "key_from"]
@@ -177,9 +173,7 @@ def complete_command(graph: Path | None, out: Path, **options: Any) -> None:
     have judged, and it goes on from there. When the graph, the model or the candidates have changed, give it again with
     the same folder: answers are used again, new questions come, and the report has what changed.
     """
-    from actc.complete.run import complete_graph
-
-    click.echo("\n".join(complete_graph(graph, out, stage=progress_bar, **options).lines))
+    click.echo("\n".join(actc.complete_graph(graph, out, stage=progress_bar, **options).lines))
 
 
 @command(
@@ -197,9 +191,7 @@ def check_command(graph: Path, out: Path, **options: Any) -> None:
     Without --oracle people answer: it starts an annotation session and stops. Give the same command again when they
     have judged, and it goes on from there. The graph itself is not changed: a new one is written.
     """
-    from actc.complete.run import check_graph
-
-    click.echo("\n".join(check_graph(graph, out, stage=progress_bar, **options).lines))
+    click.echo("\n".join(actc.check_graph(graph, out, stage=progress_bar, **options).lines))
 
 
 @command(
@@ -216,11 +208,9 @@ def check_command(graph: Path, out: Path, **options: Any) -> None:
 @key_option
 def convert_command(graph: str, out: Path, **options: Any) -> None:
     """Write a GRAPH, a file or a SPARQL store, in another format."""
-    from actc.graph.formats import convert_graph
-
     claim_output(out, inputs=(graph,))
     with progress_bar("Triples", late=True) as advance:
-        made = convert_graph(graph, out, progress=advance, **options)
+        made = actc.convert_graph(graph, out, progress=advance, **options)
     sizes = f"{len(made):,} triples, {len(made.entity_names):,} entities, {len(made.relation_names):,} relations"
     click.echo("\n".join([*made.notes, f"{out}: {sizes}."]))
 
@@ -250,10 +240,8 @@ def publish_command(folder: Path, **options: Any) -> None:
     FOLDER is what they wrote, or a table such as `actc export --accepted` writes. Without --write it prints what
     would be written.
     """
-    from actc.graph.publish import publish_facts
-
     with progress_bar("Facts", late=True) as advance:
-        published = publish_facts(folder, progress=advance, **options)
+        published = actc.publish_facts(folder, progress=advance, **options)
     click.echo("\n".join(published.lines))
 
 
@@ -266,6 +254,4 @@ def publish_command(folder: Path, **options: Any) -> None:
 @base_option
 def withdraw_command(folder: Path, **options: Any) -> None:
     """Take a run back out of a store: what it wrote goes, what it removed comes back."""
-    from actc.graph.publish import withdraw_facts
-
-    click.echo("\n".join(withdraw_facts(folder, **options).lines))
+    click.echo("\n".join(actc.withdraw_facts(folder, **options).lines))

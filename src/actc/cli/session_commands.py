@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import actc
 from actc.cli.parts import (
     Decorator,
     add_options,
@@ -81,7 +82,6 @@ def start_command(session: Path, scores: Path | None, sample: bool, guidelines: 
     Of more than a million candidates the session has a random sample.
     """
     from actc.data.text_files import read_text
-    from actc.session import start_session
     from actc.session.start import count_named, sample_files
 
     if sample == (scores is not None):
@@ -90,7 +90,7 @@ def start_command(session: Path, scores: Path | None, sample: bool, guidelines: 
         scores, options["names"], options["graph"] = sample_files()
         options["title"] = options["title"] or "Everyday facts"
     text = read_text(Path(guidelines)) if guidelines else ""
-    with closing(start_session(session, scores, guidelines=text, **options)) as started:
+    with closing(actc.start_session(session, scores, guidelines=text, **options)) as started:
         click.echo(f"{started.settings.triples:,} candidates. Judge them with: actc annotate {session}")
         named, entities = count_named(started)
         if named < entities:
@@ -130,7 +130,6 @@ def annotate_command(
     **address: Any,
 ) -> None:
     """Judge triples: on a page, or in the terminal."""
-    from actc.session import Session
     from actc.session.names import try_names
 
     try_names(names, "en")
@@ -141,7 +140,7 @@ def annotate_command(
             there.add_names(names)
 
     if terminal:
-        with closing(Session(session)) as there:
+        with closing(actc.Session(session)) as there:
             prepare(there)
             _judge_here(there, annotators[0] if annotators else "you")
     else:
@@ -175,12 +174,9 @@ def _serve_page(session: Path, prepare: Callable[[Session], None], browser: bool
 
 
 def _print_links(links: Sequence[tuple[str, str]], everywhere: bool) -> None:
-    from actc.cli.show import console, new_table
+    from actc.cli.show import make_table, show
 
-    table = new_table("who", "link")
-    for name, link in links:
-        table.add_row(name, link)
-    console().print(table)
+    show(make_table(("who", "link"), links))
     if everywhere:
         click.echo(
             "Mind: this is plain HTTP, reachable from other machines. A reader of the traffic can judge in somebody "
@@ -201,10 +197,8 @@ def judge_command(session: Path, **options: Any) -> None:
 
     People's answers stay the only labels. No judge gets a question twice.
     """
-    from actc.session.judge import judge_triples
-
     with progress_bar("Judging", late=True) as advance:
-        run = judge_triples(session, progress=lambda done, total: advance(1, total), **options)
+        run = actc.judge_triples(session, progress=lambda done, total: advance(1, total), **options)
     click.echo("\n".join(run.sentences()))
 
 
@@ -216,11 +210,9 @@ def judge_command(session: Path, **options: Any) -> None:
 @add_options(options_of(ExportFiles))
 def export_command(session: Path, **options: Any) -> None:
     """Write judgements, thresholds and accepted triples of a session."""
-    from actc.session.export import export_session
-
     for path in ExportFiles(**options).paths().values():
         claim_output(path, inputs=(session,))
-    for count, what, path in export_session(session, **options):
+    for count, what, path in actc.export_session(session, **options):
         click.echo(f"{count:,} {what}: {path}")
 
 
@@ -235,9 +227,7 @@ def export_command(session: Path, **options: Any) -> None:
 @flag_option("--judge", "Machines' answers: head, relation, tail, judge, label or probability.")
 def import_command(session: Path, judgements: Path, **options: Any) -> None:
     """Bring judgements into a session: a table, JSON lines, or Label Studio's export."""
-    from actc.session.import_answers import import_judgements
-
-    added, notes = import_judgements(session, judgements, **options)
+    added, notes = actc.import_judgements(session, judgements, **options)
     click.echo("\n".join([*notes, f"New judgements in {session}: {added:,}."]))
 
 
@@ -251,13 +241,12 @@ def report_command(source: Path, out: Path, json_out: Path | None) -> None:
     SOURCE is a session, or a thresholds file that `actc calibrate` wrote; either with a pooled method.
     """
     from actc.cli.show import print_report
-    from actc.session.export import write_report
 
     if json_out is not None and json_out.absolute() == out.absolute():
         raise OptionError(f"--json: {json_out} is the page; give another name.")
     claim_output(out, inputs=(source,))
     claim_output(json_out, inputs=(source, out))
-    report = write_report(source, out, json_out=json_out)
+    report = actc.write_report(source, out, json_out=json_out)
     print_report(report, [path for path in (out, json_out) if path is not None])
 
 
@@ -280,11 +269,10 @@ def audit_command(accepted: Path, out: Path | None, labels: Path | None, **optio
     answers show, about how many more are needed, and --out draws more.
     """
     from actc.session.cases import words_of
-    from actc.session.start import audit_accepted, start_audit
     from actc.session.status import picture
 
     if (accepted / "session.sqlite").is_file() and labels is None:
-        with closing(start_audit(accepted, out, **options)) as audit:
+        with closing(actc.start_audit(accepted, out, **options)) as audit:
             settings = audit.settings
             drawn = f"{settings.budget:,} of {settings.triples:,} {words_of(settings).accepted_facts}"
             click.echo(f"{settings.title}: {drawn} are drawn to be judged.\n{picture(audit)['advice']}")
@@ -294,7 +282,7 @@ def audit_command(accepted: Path, out: Path | None, labels: Path | None, **optio
 
     AuditConfig(**options)  # refuses what cannot be shown before it claims the output
     claim_output(out, inputs=(accepted, *([] if labels is None else [labels])))
-    shown = audit_accepted(accepted, labels, out=out, **options)
+    shown = actc.audit_accepted(accepted, labels, out=out, **options)
     if labels is not None:
         counts = f"{shown.trues:,} of {shown.judged:,} judged triples are true; {shown.total:,} are accepted in all."
         click.echo(f"{counts}\n{describe_audit(shown)}")
