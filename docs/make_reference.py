@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from actc.bench.metrics import METRICS
-from actc.bench.plans import DRAWS
+from actc.bench.runs import DRAWS
 from actc.cli.main import commands
 from actc.data.answers import SELECTIONS
 from actc.decide.decision_table import BY, CONSTRAINT

@@ -1,4 +1,4 @@
-"""A folder like ACTC_DATA with small score tables, for tests that run experiments."""
+"""A folder like ACTC_SCORES with small score tables, for tests that run experiments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RELATIONS = ("P1", "P2", "P3")
 def write_toy_scores(folder: Path, cells: list[tuple[str, str]], size: int = 120) -> Path:
     """Write valid.tsv and test.tsv for each (data set, model): half true, true ones scored higher."""
     for number, (dataset, model) in enumerate(cells):
-        target = folder / "scores" / dataset / model
+        target = folder / dataset / model
         target.mkdir(parents=True)
         for split in ("valid", "test"):
             random = np.random.default_rng([number, len(split)])

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.bench.datasets import DATASETS
+from actc.bench.cells import DATASETS
 
 HERE = Path(__file__).parent
 CODEX_FILES = ("train", "valid", "valid_negatives", "test", "test_negatives")

@@ -11,9 +11,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from actc.bench.measurements import PAPER_METRICS, Measurements, read_measurements
+from actc.bench.measurements import PAPER_METRICS, Measurements, Run, read_measurements
 from actc.bench.paper.tables import PAPER_CELLS, label_method
-from actc.bench.rows import Run
 
 METHODS = (
     *("localopt-acc", "localopt-f1", "globalopt-f1"),
@@ -38,7 +37,7 @@ def list_differences(results: Measurements, method: str, metric: str) -> dict[tu
     lines = [line.split() for line in REFERENCE.splitlines() if line]
     same = results.first_repeats(REPEATS.get(method, 20))
     return {
-        cell: same.average(Run(*cell, method), metric).value - float(line[column].split("/")[at])
+        cell: same.average([Run(*cell, method)], metric).value - float(line[column].split("/")[at])
         for cell, line in zip(PAPER_CELLS, lines, strict=True)
     }
 

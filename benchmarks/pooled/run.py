@@ -20,9 +20,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from actc.bench.cells import Cell, load_cell
-from actc.bench.plans import PAPER_BUDGETS, draw_orders
-from actc.bench.rows import COLUMNS, Row
-from actc.bench.runs import run_experiment
+from actc.bench.measurements import COLUMNS, Row
+from actc.bench.runs import PAPER_BUDGETS, draw_orders, run_experiment
 from actc.data.answers import Annotations
 from actc.data.triples import BoolArray, FloatArray, IntArray
 from actc.methods.named import METHODS, Method, finds_cuts

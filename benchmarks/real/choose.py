@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.real.run import find_cells
 
 from actc.bench.runs import run_experiment
-from actc.methods.pooled import features, regimes, tuned
+from actc.methods.pooled import features, solve, tuned
 
 HERE = Path(__file__).parent
 BUDGETS = (0, 1, 2, 5, 10, 20, 50, 100)
@@ -42,7 +42,7 @@ TRIALS: dict[str, dict[str, Any]] = {
     "BASE_SD=1": {"BASE_SD": 1.0},
     "SLOPES=1.5": {"SLOPES": (1.5, 1.5, 1.5)},
 }
-CACHED = (features.prepare_pool, regimes.regime_priors)
+CACHED = (features.prepare_pool, solve.regime_priors)
 
 
 @contextmanager

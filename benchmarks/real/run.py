@@ -18,9 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from actc.bench.cells import Cell, load_cell, read_cell
-from actc.bench.plans import PAPER_BUDGETS
-from actc.bench.rows import Row
-from actc.bench.runs import run_experiment
+from actc.bench.measurements import Row
+from actc.bench.runs import PAPER_BUDGETS, run_experiment
 from actc.bench.sample import load_sample
 from actc.data.numeric import logit, sigmoid
 from actc.data.triples import BoolArray, ScoredTriples

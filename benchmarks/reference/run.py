@@ -15,7 +15,7 @@ import numpy as np
 
 from actc import METHODS, run_experiment
 from actc.bench.cells import load_cell
-from actc.bench.rows import Row
+from actc.bench.measurements import Row
 
 HERE = Path(__file__).parent
 VARIANTS = [

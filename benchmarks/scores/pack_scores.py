@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.bench.datasets import DIGITS, round_significant
+from actc.bench.cells import DIGITS, round_significant
 
 
 def read_scores(path: Path) -> np.ndarray:

@@ -17,7 +17,9 @@ import numpy as np
 
 from actc import METHODS
 from actc.bench.cells import Cell, load_cell
-from actc.bench.plans import PAPER_BUDGETS, draw_orders
+from actc.bench.measurements import PAPER_METRICS
+from actc.bench.metrics import measure_decisions
+from actc.bench.runs import PAPER_BUDGETS, draw_orders
 from actc.data.answers import Annotations
 
 HERE = Path(__file__).parent
@@ -37,7 +39,7 @@ def annotation_sets(cell: Cell) -> list[Annotations]:
 def time_actc(cell: Cell, method: str, sets: list[Annotations]) -> float:
     """Milliseconds to find all thresholds and score them on test."""
     start = perf_counter()
-    cell.labelled_test.measure(METHODS[method].find_cuts(cell.valid, sets))
+    measure_decisions(cell.test_labels, cell.accept(METHODS[method].find_cuts(cell.valid, sets)), PAPER_METRICS)
     return 1000 * (perf_counter() - start)
 
 

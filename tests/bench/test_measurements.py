@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from actc.bench.measurements import Measurements, compare_methods, fold_rows
-from actc.bench.rows import Row, Run
+from actc.bench.measurements import Measurements, Row, Run, compare_methods, fold_rows
 from actc.errors import OptionError, TableError
 
 BUDGETS = (1, 10)
@@ -38,9 +37,10 @@ def test_the_order_of_rows_does_not_matter(order):
     np.testing.assert_array_equal(fold(accuracy, np.array(order)).runs[run], fold(accuracy).runs[run])
 
 
-def test_a_row_that_stands_twice_is_refused():
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 3, 5], [0, 1, 2, 3, 4, 4, 5], [0, 1, 2, 3, 4]])
+def test_a_row_that_stands_twice_or_is_missing_is_refused(order):
     with pytest.raises(TableError):
-        fold(np.zeros(6), order=np.array([0, 1, 2, 3, 3, 5]))
+        fold(np.zeros(6), order=np.array(order))
 
 
 def test_a_repeat_out_of_all_bounds_is_refused_without_counting_up_to_it():
@@ -49,30 +49,20 @@ def test_a_repeat_out_of_all_bounds_is_refused_without_counting_up_to_it():
 
 
 def test_the_two_standard_errors_are_not_the_same_thing():
-    average = fold([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]).average(Run("s", "complex", "m"), "accuracy")
+    average = fold([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]).average([Run("s", "complex", "m")], "accuracy")
     assert average.value == pytest.approx(35)
     assert average.over_repeats == pytest.approx(10 / np.sqrt(3))  # repeats average 25, 35, 45
     assert average.over_budgets == pytest.approx(np.std([20, 50], ddof=1) / np.sqrt(2))
 
 
-def two_cells(accuracy):
-    """Fold accuracy of shape (2 cells, budgets, repeats)."""
-    return fold_rows(
-        [
-            Row("s", f"model {cell}", "m", budget, repeat, value, value, 0.0)
-            for (cell, budget, repeat), value in np.ndenumerate(accuracy)
-        ]
-    )
-
-
 @pytest.mark.parametrize("shared_luck", [True, False])
 def test_the_error_of_a_mean_over_cells_knows_whether_they_share_their_luck(shared_luck):
-    random = np.random.default_rng(3)
-    luck = random.normal(0.7, 0.1, (2, 1, 4000))
+    luck = np.random.default_rng(3).normal(0.7, 0.1, (2, 1, 4000))
     if shared_luck:
         luck[1] = luck[0]
-    results = two_cells(np.repeat(luck, 2, axis=1))
-    together = results.average_over([Run("s", f"model {cell}", "m") for cell in range(2)], "accuracy")
+    runs = {Run("s", f"model {cell}", "m"): np.repeat(luck[[cell]], 2, axis=1) for cell in range(2)}
+    runs = {run: np.repeat(values, 2, axis=0) for run, values in runs.items()}
+    together = Measurements(np.array([1, 10]), runs).average(list(runs), "accuracy")
     expected = 10 / np.sqrt(4000) / (1 if shared_luck else np.sqrt(2))
     assert together.over_repeats == pytest.approx(expected, rel=0.05)
     assert together.value == pytest.approx(100 * luck.mean())

@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 from actc.bench.cells import CellFolder
-from actc.bench.measurements import Measurements, read_measurements
+from actc.bench.measurements import Measurements, Run, read_measurements
 from actc.bench.paper import run as paper
 from actc.bench.paper.run import ITEMS, PAPER_METHODS, plan_runs, run_paper
 from actc.bench.paper.tables import PAPER_CELLS, build_comparisons, build_paper_table, list_entries, load_published
-from actc.bench.plans import Conditions
-from actc.bench.rows import Run
+from actc.bench.runs import Conditions
 from actc.errors import MissingExtraError, OptionError
 from tests.toy_scores import write_toy_scores
 
@@ -26,7 +25,7 @@ pytestmark = pytest.mark.xdist_group("paper")
 
 
 def folders(*models, data=Path("nowhere")) -> list[CellFolder]:
-    return [CellFolder(data / "scores" / "codex-s" / model) for model in models]
+    return [CellFolder(data / "codex-s" / model) for model in models]
 
 
 def make_results(cells=PAPER_CELLS, methods=("localopt-acc", "actc-lr-rndm"), repeats=8) -> Measurements:
@@ -45,7 +44,7 @@ def finished(toy_data, tmp_path_factory) -> Path:
     """A folder with all items of a small run."""
     out = tmp_path_factory.mktemp("paper")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ACTC_DATA", str(toy_data))
+        patch.setenv("ACTC_SCORES", str(toy_data))
         run_paper(out, repeats=3, conditions=CONDITIONS, jobs=2)
     return out
 
@@ -112,13 +111,13 @@ def test_ablations_are_content_with_fewer_repeats():
 
 def test_a_method_that_needs_known_triples_is_left_out_where_there_are_none(tmp_path):
     write_toy_scores(tmp_path, [("codex-s", "complex"), AUTHORS])
-    (tmp_path / "scores" / "codex-s" / "complex" / "train.tsv").touch()
+    (tmp_path / "codex-s" / "complex" / "train.tsv").touch()
     runs = plan_runs(["table-l1"], ["pooled-known-rndm"], folders("complex", AUTHORS[1], data=tmp_path), 1)
     assert [run.model for run in runs if run.method == "pooled-known-rndm"] == ["complex"]
 
 
 def test_a_quick_run_is_codex_s_alone(toy_data, tmp_path, monkeypatch):
-    monkeypatch.setenv("ACTC_DATA", str(toy_data))
+    monkeypatch.setenv("ACTC_SCORES", str(toy_data))
     run_paper(tmp_path, items=["table-l1"], quick=True, conditions=CONDITIONS, jobs=1)
     results = read_measurements(tmp_path / "rows.csv")
     assert {dataset for dataset, _ in results.cells()} == {"codex-s"}
@@ -127,14 +126,13 @@ def test_a_quick_run_is_codex_s_alone(toy_data, tmp_path, monkeypatch):
 
 
 def test_no_scores_at_all_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setenv("ACTC_DATA", str(tmp_path))
     monkeypatch.setenv("ACTC_SCORES", str(tmp_path))
     with pytest.raises(OptionError):
         run_paper(tmp_path / "out", items=["table-avg"])
 
 
 def test_missing_matplotlib_is_said_before_the_run(toy_data, tmp_path, monkeypatch):
-    monkeypatch.setenv("ACTC_DATA", str(toy_data))
+    monkeypatch.setenv("ACTC_SCORES", str(toy_data))
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=re.escape("pip install 'actc[plots]'")):
         run_paper(tmp_path / "out", items=["figure-n"])
@@ -158,7 +156,7 @@ def test_the_authors_scores_are_compared_with_their_cell_and_left_out_of_the_ave
     entries = list_entries(results, "l1", ["localopt-acc"], 1)
     authors, average = (next(entry for entry in entries if entry.key[2] == model) for model in (AUTHORS[1], "all"))
     assert authors.paper == 60
-    without = [results.average(Run(*cell, "localopt-acc"), "accuracy", 1).value for cell in PAPER_CELLS]
+    without = [results.average([Run(*cell, "localopt-acc")], "accuracy", 1).value for cell in PAPER_CELLS]
     assert average.ours.value == pytest.approx(np.mean(without))
 
 
@@ -195,6 +193,6 @@ def test_the_command_runs_a_method_from_a_file_in_this_folder(tmp_path):
     command = [sys.executable, "-m", "actc.cli.main", "paper", "--quick", "--repeats", "2"]
     command += ["--only", "table-avg", "--method", "mine:best", "--out", "look"]
     source = str(Path(paper.__file__).parents[3])
-    environment = {**os.environ, "ACTC_DATA": str(data), "PYTHONPATH": source}
+    environment = {**os.environ, "ACTC_SCORES": str(data), "PYTHONPATH": source}
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
     assert "| mine:best | ours |" in (tmp_path / "look" / "table-avg.md").read_text()

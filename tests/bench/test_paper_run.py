@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actc.bench.measurements import PAPER_METRICS, Measurements, read_measurements
+from actc.bench.measurements import PAPER_METRICS, Measurements, Run, read_measurements
 from actc.bench.paper.run import ITEMS, PAPER_METHODS, write_paper
 from actc.bench.paper.tables import PAPER_CELLS, load_published
-from actc.bench.rows import Run
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "paper"
 

@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
+from actc.bench.measurements import Row
 from actc.bench.plots import draw_learning_curves
-from actc.bench.rows import Row
 
 
 def rows():

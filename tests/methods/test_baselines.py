@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from actc import METHODS, ScoredTriples
 from actc.data.answers import Annotations
 from actc.errors import OptionError
-from actc.methods.baselines import GlobalOpt, LocalOpt
+from actc.methods.three_steps import GlobalOpt, LocalOpt
 from tests.conftest import make_pool
 
 GRID = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]

@@ -46,7 +46,7 @@ def test_one_calibration_fits_the_model_once(pool, labels, monkeypatch):
     fits, fit = [], actc.methods.pooled.method.fit_regimes
     monkeypatch.setattr(actc.methods.pooled.method, "fit_regimes", lambda *arguments: fits.append(1) or fit(*arguments))
     calibrator = Calibrator("pooled").fit(pool, Annotations(np.arange(20), labels[:20]))
-    calibrator.select(5), calibrator.predict_proba(pool), calibrator.curves(), calibrator.gain_
+    calibrator.select(5), calibrator.predict_proba(pool), calibrator.curves()
     assert len(fits) == 1
 
 

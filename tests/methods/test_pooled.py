@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actc.bench.datasets import load_scored
+from actc.bench.cells import load_scored
 from actc.data.answers import Annotations
 from actc.data.triples import ScoredTriples
 from actc.errors import ChoiceError, OptionError
@@ -23,8 +23,7 @@ from actc.methods.pooled.features import PreparedPool, prepare_pool
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.model import OBJECTIVES, Posterior, Priors, cut_intervals, cuts_at, design, draw_lines
 from actc.methods.pooled.picks import ExpectedGains, pick_expected_gain
-from actc.methods.pooled.regimes import fit_regimes, regime_priors
-from actc.methods.pooled.solve import fit_prior
+from actc.methods.pooled.solve import fit_prior, fit_regimes, regime_priors
 
 VECTORS = Path(__file__).parent / "pooled_vectors.json"
 VERSIONS = st.sampled_from(["pool", "evidence"])

@@ -12,8 +12,7 @@ from actc.data.numeric import psi
 from actc.data.triples import ScoredTriples
 from actc.methods.pooled.features import prepare_pool
 from actc.methods.pooled.model import Priors, design
-from actc.methods.pooled.regimes import fit_regimes, regime_priors, regime_shares
-from actc.methods.pooled.solve import LabelTable, find_modes
+from actc.methods.pooled.solve import LabelTable, find_modes, fit_regimes, regime_priors, regime_shares
 
 COEFFICIENTS = {"one": (0.0, 0.8), "c": (0.7, 0.8), "skew": (-1.0, 0.8), "bskew": (0.6, 0.5), "slope": (1.5, 0.7)}
 

@@ -14,7 +14,7 @@ from actc.methods.named import find_method
 from actc.methods.pooled.features import prepare_pool
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.model import crossings
-from actc.methods.pooled.regimes import fit_regimes, regime_priors
+from actc.methods.pooled.solve import fit_regimes, regime_priors
 from actc.methods.pooled.tuned import LEAST_CLEAR
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.bench.datasets import load_scored
+from actc.bench.cells import load_scored
 from actc.data.answers import Annotations
 from actc.methods.named import find_method
 
@@ -41,7 +41,6 @@ def compute_vectors() -> dict[str, Any]:
                 "probabilities_of_test_rows": fit.probabilities(test.take(np.arange(0, len(test), 97))).tolist(),
                 "picks": picks.rows.tolist(),
                 "reasons": [str(reason) for reason in picks.reasons],
-                "gain": fit.gain,
                 "test_accuracy": float((fit.thresholds.decide(test) == (truth > 0)).mean()),
             }
     return vectors

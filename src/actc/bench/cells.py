@@ -1,33 +1,38 @@
-"""Where methods are measured: a cell is one model on one data set, in memory or in a folder that holds it."""
+"""Where methods are measured: a cell is one model on one data set, in memory or in a folder that holds it.
+
+A checkout of this project's repository holds CoDEx-S and CoDEx-M (Safavi and Koutra, 2020) as arrays in
+``benchmarks/codex``, and the scores that models gave to their triples in ``benchmarks/scores``, as arrays in the row
+order of the CoDEx files. The environment variable ``ACTC_SCORES`` names another folder of scores, ``DATASET/MODEL``
+each, where tables may stand in the place of arrays.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from actc.bench.datasets import (
-    AUTHORS_MODEL,
-    DATASETS,
-    MODELS,
-    data_folder,
-    load_scored,
-    scores_folder,
-)
-from actc.bench.metrics import LabelledScores
 from actc.data.files import read_scored
-from actc.data.triples import BoolArray, ScoredTriples
-from actc.errors import FileError, OptionError
+from actc.data.triples import BoolArray, FloatArray, ScoredTriples, Triples, encode_columns
+from actc.errors import FileError, OptionError, check_choice
 from actc.evidence.score import TrainingSet, score_pools
 from actc.graph.graph import Graph
 from actc.methods.three_steps import Squash, needs_squashing
 
-SUFFIXES = (".tsv.gz", ".tsv", ".csv.gz", ".csv", ".parquet")
+DATASETS = ("codex-s", "codex-m")
+MODELS = ("complex", "conve", "transe", "rescal")
+AUTHORS_MODEL = "complex-authors"
+SPLITS = ("train", "valid", "test")
+# The score files' text has this many significant digits; the arrays are that text in single precision.
+DIGITS = {"train": 6, "valid": 7, "test": 7}
+SUFFIXES = (".tsv.gz", ".tsv", ".csv.gz", ".csv", ".parquet", ".npy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +68,11 @@ class Cell:
         valid, test = score_pools(Graph.of(self.known), [self.valid, self.test], self.training)
         return replace(self, valid=valid, test=test)
 
-    @cached_property
-    def labelled_test(self) -> LabelledScores:
-        """The test triples, arranged to score thresholds."""
-        return LabelledScores.of(self.test, self.test_labels, self.valid.relation_names)
+    def accept(self, cuts: FloatArray) -> BoolArray:
+        """Return what S tables of cuts, shape (S, R + 1), the default last, accept of the M test triples: (S, M)."""
+        names = self.valid.relation_names
+        columns = names.translate(self.test.relations, self.test.relation_names, default=len(names))
+        return np.asarray(self.test.scores >= cuts[:, columns])
 
     @property
     def digest(self) -> str:
@@ -107,16 +113,10 @@ class CellFolder:
 
     def load(self, with_known: bool) -> Cell:
         """Read the folder, or return what was read before."""
-        return read_folder_once(self.path.resolve(), with_known)
+        return read_cell_once(self.path.resolve(), with_known)
 
 
-@lru_cache(maxsize=16)
-def read_folder_once(folder: Path, with_known: bool) -> Cell:
-    """Read a folder and keep the cell for the next time; ``cache_clear`` forgets them all."""
-    return read_cell(folder, with_known=with_known)
-
-
-def read_cell(folder: str | Path, *, with_known: bool = True) -> Cell:
+def read_cell(folder: str | Path, with_known: bool = True) -> Cell:
     """Read a folder of tables, or of arrays of scores in the row order of the CoDEx files.
 
     Tables: ``valid`` and ``test`` (head, relation, tail, score, label) and, if there, ``train`` (no label needed).
@@ -125,67 +125,61 @@ def read_cell(folder: str | Path, *, with_known: bool = True) -> Cell:
     """
     folder = Path(folder)
     source = CellFolder(folder)
-    dataset, model = source.dataset, source.model
+    dataset, has_known = source.dataset, with_known and source.has_known
     if not folder.is_dir():
         raise FileError(f"{folder}: there is no such folder; it should hold valid.tsv and test.tsv.")
     if (folder / "valid.npy").is_file():
         if dataset not in DATASETS:
             raise FileError(f"{folder}: arrays of scores are for {', '.join(DATASETS)}; write tables for others.")
         valid, test = (load_scored(dataset, folder, split) for split in ("valid", "test"))
-        known = load_scored(dataset, folder, "train")[0] if with_known and source.has_known else None
-        return Cell(dataset, model, *valid, *test, known)
+        return Cell(
+            dataset, source.model, *valid, *test, load_scored(dataset, folder, "train")[0] if has_known else None
+        )
     valid, test = (_read_labelled(folder, split) for split in ("valid", "test"))
-    train = _find_split(folder, "train") if with_known else None
-    training = _read_training_set(folder, valid[0]) if with_known else None
-    return Cell(dataset, model, *valid, *test, None if train is None else read_scored(train)[0], training)
+    train, holdout = (_find_split(folder, split) if with_known else None for split in ("train", "held"))
+    known = None if train is None else read_scored(train)[0]
+    training = None if holdout is None else _read_training_set(folder, read_scored(holdout)[0], valid[0])
+    return Cell(dataset, source.model, *valid, *test, known, training)
 
 
-def load_cell(dataset: str, model: str, *, with_known: bool = True) -> Cell:
-    """Load one model on CoDEx: scores as published, labels, known triples."""
-    return read_cell(find_folder(dataset, model), with_known=with_known)
-
-
-def find_folder(dataset: str, model: str) -> Path:
-    """Return the folder of the scores of a model: tables below ``ACTC_DATA``, else the checkout's arrays."""
-    local = data_folder()
-    tables = None if local is None else local / "scores" / dataset / model
-    return tables if tables is not None and tables.is_dir() else scores_folder() / dataset / model
+read_cell_once = lru_cache(maxsize=16)(read_cell)
 
 
 def list_cells(datasets: Sequence[str] = DATASETS) -> list[CellFolder]:
     """Return every model whose scores are here, the paper's four first, and the scores that the authors published."""
-    local, cells = data_folder(), []
+    cells = []
     for dataset in datasets:
-        folders = [] if local is None else [local / "scores" / dataset]
-        if local is None or (local / dataset / "valid.txt").is_file():  # arrays need CoDEx's triples beside them
-            folders.append(scores_folder() / dataset)
-        names = {path.parent.name for folder in folders for path in folder.glob("*/valid.*")} - {AUTHORS_MODEL}
+        names = {path.parent.name for path in scores_folder(dataset).glob("*/valid.*")} - {AUTHORS_MODEL}
         models = [*(model for model in MODELS if model in names), *sorted(names - set(MODELS))]
-        cells += [CellFolder(find_folder(dataset, model)) for model in models]
-    authors = CellFolder(find_folder(DATASETS[0], AUTHORS_MODEL))
-    has_authors = authors.path.is_dir() and (local is None or authors.path.is_relative_to(local))
-    return [*cells, authors] if cells and has_authors else cells
+        cells += [CellFolder(scores_folder(dataset) / model) for model in models]
+    authors = scores_folder(DATASETS[0]) / AUTHORS_MODEL
+    return [*cells, CellFolder(authors)] if cells and authors.is_dir() else cells
 
 
-def check_names(sources: Sequence[Cell | CellFolder]) -> None:
-    """Refuse cells whose rows would have the same name."""
-    names = [(source.dataset, source.model) for source in sources]
-    for dataset, model in names:
-        if names.count((dataset, model)) > 1:
-            raise OptionError(f"Two cells are called {dataset}/{model}; give each folder a name of its own.")
+def load_cell(dataset: str, model: str) -> Cell:
+    """Load one model on CoDEx: scores as published, labels, known triples."""
+    return read_cell(scores_folder(dataset) / model)
+
+
+def scores_folder(dataset: str) -> Path:
+    """Return the folder of the models' scores on a data set; it is no part of the installed package."""
+    named = os.environ.get("ACTC_SCORES")
+    return (Path(named).expanduser() if named else checkout_folder("scores")) / dataset
+
+
+def checkout_folder(name: str) -> Path:
+    """Return a folder of benchmarks: of the checkout that this source is in, else of the one we work in."""
+    beside_the_source = Path(__file__).parents[3] / "benchmarks" / name
+    return beside_the_source if beside_the_source.is_dir() else Path.cwd() / "benchmarks" / name
 
 
 def _find_split(folder: Path, split: str) -> Path | None:
-    paths = (folder / f"{split}{suffix}" for suffix in (*SUFFIXES, ".npy"))
+    paths = (folder / f"{split}{suffix}" for suffix in SUFFIXES)
     return next((path for path in paths if path.exists()), None)
 
 
-def _read_training_set(folder: Path, pool: ScoredTriples) -> TrainingSet | None:
+def _read_training_set(folder: Path, holdout: ScoredTriples, pool: ScoredTriples) -> TrainingSet:
     """Read holdout facts, among the proposals for their own slots or, where there are none, among those of the pool."""
-    path = _find_split(folder, "held")
-    if path is None:
-        return None
-    holdout = read_scored(path)[0]
     if _find_split(folder, "held_proposals") is None:
         return TrainingSet.placed_in(holdout, pool)
     proposals = _read_labelled(folder, "held_proposals")[0]
@@ -202,3 +196,67 @@ def _read_labelled(folder: Path, split: str) -> tuple[ScoredTriples, BoolArray]:
     if labels.all() or not labels.any():
         raise FileError(f"{path}: every label is {int(labels[0])}; a bench needs true and false triples.")
     return triples, labels
+
+
+# CoDEx, and scores in the row order of its files
+
+
+def load_scored(dataset: str, folder: str | Path, split: str) -> tuple[ScoredTriples, BoolArray]:
+    """Load a split with the scores of a model as they were published, and its labels.
+
+    ``folder`` holds arrays in the row order of the CoDEx files; a name is that of one of the checkout's.
+    """
+    folder = scores_folder(dataset) / folder
+    path = folder / f"{split}.npy"
+    if not path.is_file():
+        raise FileError(
+            f"There are no scores of {folder.name} on {dataset} ({split}): {path} is missing. "
+            "Run from a checkout of the repository, or point ACTC_SCORES to its benchmarks/scores."
+        )
+    triples, labels = load_triples(dataset, split)
+    scores = np.load(path, allow_pickle=False).astype(np.float64)
+    if folder.name != AUTHORS_MODEL:
+        scores = round_significant(scores, DIGITS[split])
+    if len(scores) != len(triples):
+        raise FileError(
+            f"There are {len(scores)} scores of {folder.name} for the {len(triples)} {split} triples of {dataset}."
+        )
+    scored = triples.with_scores(scores)
+    scored.check()
+    return scored, labels
+
+
+def round_significant(values: FloatArray, digits: int) -> FloatArray:
+    """Return the numbers that the values would be read back as, had they been written with so many digits."""
+    size = np.abs(values)
+    exponents = np.floor(np.log10(np.where(size > 0, size, 1.0)))
+    # A whole number divided by a power of ten up to 22 is rounded once, as reading decimal text is.
+    scale = 10.0 ** (digits - 1 - exponents)
+    return np.asarray(np.rint(values * scale) / scale)
+
+
+def load_triples(dataset: str, split: str) -> tuple[Triples, BoolArray]:
+    """Load the training, validation or test triples of a data set, and their labels.
+
+    The true triples come first, in file order, then the verified false ones, of which a training split has none.
+    """
+    check_choice("data set", dataset, DATASETS)
+    check_choice("split", split, SPLITS)
+    true = load_columns(dataset, split)
+    false = ([], [], []) if split == "train" else load_columns(dataset, f"{split}_negatives")
+    labels = np.arange(len(true[0]) + len(false[0])) < len(true[0])
+    return encode_columns(*(yes + no for yes, no in zip(true, false, strict=True))), labels
+
+
+def load_columns(dataset: str, name: str) -> tuple[list[str], ...]:
+    """Load one CoDEx file, such as ``valid_negatives``: its heads, relations and tails in file order."""
+    folder = checkout_folder("codex") / dataset
+    if not folder.is_dir():
+        raise FileError(
+            f"{folder} is missing. Run from a checkout of the repository, or write tables with the triples."
+        )
+    entities, relations = (
+        np.array((folder / f"{kind}.txt").read_text(encoding="utf-8").split()) for kind in ("entities", "relations")
+    )
+    heads, links, tails = np.load(folder / f"{name}.npy", allow_pickle=False)
+    return entities[heads].tolist(), relations[links].tolist(), entities[tails].tolist()

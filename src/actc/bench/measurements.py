@@ -1,4 +1,4 @@
-"""The rows of an experiment, folded to be averaged: the tidy rows into one array per method and cell.
+"""What experiments write, tidy rows as CSV, one for each measurement; and these folded to be averaged and compared.
 
 Two standard errors can stand behind an average over budgets, and they answer different questions:
 
@@ -11,18 +11,87 @@ Two standard errors can stand behind an average over budgets, and they answer di
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+import csv
+import itertools
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from actc.bench.rows import Row, Run, read_rows
+from actc.data.text_files import open_text, readable, write_csv
 from actc.data.triples import FloatArray, IntArray
 from actc.errors import FileError, OptionError, TableError
 
+COLUMNS = ("dataset", "model", "method", "budget", "repeat", "accuracy", "f1", "seconds")
 PAPER_METRICS = ("accuracy", "f1")
+
+
+class Run(NamedTuple):
+    """One method on one cell: the scores of one model for one data set."""
+
+    dataset: str
+    model: str
+    method: str
+
+
+class Row(NamedTuple):
+    """One measurement; accuracy, F1 and further metrics in 0...1 on the test triples.
+
+    ``seconds`` is the time to select and calibrate, all budgets of a repeat sharing it evenly. ``further`` holds the
+    metrics beside accuracy and F1; in a file each has a column, after the others.
+    """
+
+    dataset: str
+    model: str
+    method: str
+    budget: int
+    repeat: int
+    accuracy: float
+    f1: float
+    seconds: float
+    further: tuple[float, ...] = ()
+
+    @property
+    def run(self) -> Run:
+        """The method and the cell."""
+        return Run(self.dataset, self.model, self.method)
+
+
+def write_rows(path: str | Path, rows: Iterable[Row], metrics: Sequence[str] = ()) -> None:
+    """Write rows as CSV, complete or not at all; ``metrics`` names the further ones."""
+    write_csv(path, [(*COLUMNS, *metrics), *map(format_row, rows)])
+
+
+def format_row(row: Row) -> tuple[Any, ...]:
+    """Return a row as it is written, fractions and seconds with six digits."""
+    return (*row[:5], *(f"{value:.6f}" for value in (row.accuracy, row.f1, row.seconds, *row.further)))
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read all whole lines of a file of rows; the last may have been cut off."""
+    if not path.is_file():
+        raise FileError(f"{path}: there is no such file of rows.")
+    with open_text(path) as text:
+        lines = text.read().splitlines(keepends=True)
+    columns = tuple(lines[0].rstrip("\n").split(",")) if lines else ()
+    if columns[: len(COLUMNS)] != COLUMNS:
+        raise FileError(f"{path}, line 1: the columns {','.join(COLUMNS)} were expected.")
+    whole = [line for line in lines[1:] if line.endswith("\n")]
+    rows = []
+    with readable(path):
+        for number, cells in enumerate(csv.reader(whole), 2):
+            try:
+                dataset, model, method, budget, repeat, *numbers = cells
+                accuracy, f1, seconds, *further = map(float, numbers)
+                if len(cells) != len(columns):
+                    raise ValueError
+                run = Run(dataset, model, method)
+                rows.append(Row(*run, int(budget), int(repeat), accuracy, f1, seconds, tuple(further)))
+            except ValueError:
+                raise FileError(f"{path}, line {number}: this is no row of an experiment.") from None
+    return rows
 
 
 class Average(NamedTuple):
@@ -46,12 +115,8 @@ class Measurements:
         values: FloatArray = 100.0 * self.runs[run][PAPER_METRICS.index(metric)]
         return values if budget is None else values[self.budgets == budget]
 
-    def average(self, run: Run, metric: str, budget: int | None = None) -> Average:
-        """Average one metric of one run over the repeats and over all budgets, or at one budget."""
-        return self.average_over([run], metric, budget)
-
-    def average_over(self, runs: Sequence[Run], metric: str, budget: int | None = None) -> Average:
-        """Average the same method over several cells.
+    def average(self, runs: Sequence[Run], metric: str, budget: int | None = None) -> Average:
+        """Average one method over its runs, in one or several cells, over the repeats and over all budgets or at one.
 
         Cells of one data set may share their draws, so repeat k is averaged over the cells before repeats are
         compared; where the draws are not shared this is right as well.
@@ -91,29 +156,23 @@ def read_measurements(path: Path) -> Measurements:
 
 def fold_rows(rows: Sequence[Row]) -> Measurements:
     """Fold tidy rows, in any order, refusing runs that lack a budget or a repeat."""
-    datasets, models, methods, budgets, repeats, accuracy, f1, *_ = zip(*rows, strict=True)
-    names = list(zip(datasets, models, methods, strict=True))
-    codes = {name: code for code, name in enumerate(dict.fromkeys(names))}
-    run_codes = np.array([codes[name] for name in names])
-    levels, budget_codes = np.unique(np.asarray(budgets), return_inverse=True)
-    repeat_codes = np.asarray(repeats, dtype=np.int64)
-    values = np.array([accuracy, f1], dtype=np.float64)
-    order = np.lexsort((repeat_codes, budget_codes, run_codes))
-    starts = np.searchsorted(run_codes[order], np.arange(len(codes) + 1))
+    budgets, by_run = sorted({row.budget for row in rows}), dict[Run, list[Row]]()
+    for row in rows:
+        by_run.setdefault(row.run, []).append(row)
     runs = {}
-    for name, code in codes.items():
-        mine = order[starts[code] : starts[code + 1]]
-        repeat_count = int(repeat_codes[mine].max()) + 1
-        expected = len(levels) * repeat_count  # of which a damaged file can make any number
-        if len(mine) != expected or not np.array_equal(
-            budget_codes[mine] * repeat_count + repeat_codes[mine], np.arange(expected)
-        ):
+    for run, own in by_run.items():
+        own.sort(key=lambda row: (row.budget, row.repeat))
+        repeats = max(row.repeat for row in own) + 1
+        expected = len(budgets) * repeats  # of which a damaged file can make any number
+        steps = [(row.budget, row.repeat) for row in own]
+        if len(own) != expected or steps != list(itertools.product(budgets, range(repeats))):
             raise TableError(
-                f"The rows of {name[2]} on {name[0]} {name[1]} are not complete: {len(mine)} of "
-                f"{expected} ({len(levels)} budgets, {repeat_count} repeats). Run it to its end."
+                f"The rows of {run.method} on {run.dataset} {run.model} are not complete: {len(own)} of "
+                f"{expected} ({len(budgets)} budgets, {repeats} repeats). Run it to its end."
             )
-        runs[Run(*name)] = values[:, mine].reshape(2, len(levels), repeat_count)
-    return Measurements(levels.astype(np.int64), runs)
+        values = np.array([(row.accuracy, row.f1) for row in own]).T
+        runs[run] = values.reshape(2, len(budgets), repeats)
+    return Measurements(np.array(budgets), runs)
 
 
 class Difference(NamedTuple):
@@ -132,8 +191,6 @@ class Difference(NamedTuple):
 class Comparison(NamedTuple):
     """How the first method does against the second; positive differences speak for the first."""
 
-    first: str
-    second: str
     by_budget: dict[int, Difference]  # mean over the cells, budget by budget
     average: Difference  # mean over the cells and the budgets
     by_cell: dict[tuple[str, str], Difference]  # mean over the budgets, cell by cell
@@ -175,8 +232,6 @@ def compare_methods(
         return Difference(float(mean), float(lower), float(upper))
 
     return Comparison(
-        first,
-        second,
         {b: summarise(means[:, at].mean(), draws[:, at].mean(axis=0)) for at, b in enumerate(results.budgets.tolist())},
         summarise(means.mean(), draws.mean(axis=(0, 1))),
         {cell: summarise(means[at].mean(), draws[at].mean(axis=0)) for at, cell in enumerate(shared)},

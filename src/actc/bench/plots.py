@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from actc.bench.rows import Row
+from actc.bench.measurements import Row
 from actc.data.deliver import write_beside
 from actc.errors import needing
 

@@ -171,7 +171,7 @@ def bench_command(
 def paper_command(items: tuple[str, ...], out: Path, methods: tuple[str, ...], **options: Any) -> None:
     """Make every table and figure of the paper, measured, beside the published numbers.
 
-    CoDEx and the scores come from the checkout that this runs in; ACTC_DATA names a folder of other tables. Rows are
+    CoDEx and the scores come from the checkout that this runs in; ACTC_SCORES names a folder of other scores. Rows are
     written to OUT/rows.csv as they come: with --overwrite an interrupted run goes on where it stopped.
     """
     claim_output(out, folder=True)

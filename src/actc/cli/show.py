@@ -17,7 +17,7 @@ from rich.text import Text
 from actc.decide.estimate import Share
 
 if TYPE_CHECKING:  # a command loads what it needs, not what others print
-    from actc.bench.rows import Row
+    from actc.bench.measurements import Row
     from actc.bench.sample.demo import Demo
     from actc.data.calibration import Calibration
     from actc.data.constraints import Constraints

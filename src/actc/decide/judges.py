@@ -17,7 +17,7 @@ import numpy as np
 from actc.data.answers import Annotations, Answers
 from actc.data.numeric import logit, moderate
 from actc.data.triples import BoolArray, FloatArray, IntArray, Triples
-from actc.methods.bayesian_logistic import fit_bayesian_logistic
+from actc.methods.classifiers import fit_bayesian_logistic
 
 CONSTANT = 0.0, 0.5
 """Prior mean and standard deviation of the constant: the method has inferred the share of true triples already."""

@@ -104,12 +104,6 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         self.thresholds_: Thresholds | None = fit.thresholds
         return self
 
-    @property
-    def gain_(self) -> float | None:
-        """Right decisions in the pool that one more label is expected to add; None if the method does not know."""
-        check_is_fitted(self)
-        return self.fit_.gain
-
     def predict(self, triples: ScoredTriples) -> BoolArray:
         """Return which triples the method accepts, shape (N,).
 

@@ -20,7 +20,6 @@ ordered (m_i, x_i) the system has three bands on either side.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -42,50 +41,39 @@ Probabilities = Callable[..., FloatArray]
 each group, shape (M,), or else anything on the same side of one half."""
 
 
-@dataclass(frozen=True, eq=False)
-class Chain:
-    """The posterior's mode at the chain's nodes: the distinct (group, score) pairs of the training points."""
+def fit_gaussian_process(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Probabilities:
+    """Gaussian process classification, Matérn kernel with nu = 3/2 and length 0.1; all groups in one pass."""
+    starts = np.flatnonzero((np.diff(scores, prepend=np.nan) != 0) | (np.diff(group, prepend=-1) != 0))
+    trials = np.diff(starts, append=len(scores)).astype(np.float64)
+    trues = np.add.reduceat(labels, starts).astype(np.float64)
+    # The chain's nodes are the distinct (group, score) pairs, and the times since the node before.
+    nodes, groups = scores[starts], group[starts]
+    gaps = _time(np.diff(nodes, prepend=0.0))
+    gaps[np.diff(groups, prepend=-1) != 0] = np.inf
+    states, multipliers, weights = _find_mode(gaps, trials, trues)
 
-    group: IntArray  # (n,)
-    scores: FloatArray  # (n,) sorted by group, then by score
-    states: FloatArray  # (2, n) x of each node
-    multipliers: FloatArray  # (2, n) m of each node
-    weights: FloatArray  # (n,) curvature W of the log likelihood
-    gaps: FloatArray  # (n,) time since the node before; infinite at the first node of a group
-
-    def probabilities(self, scores: FloatArray, group: IntArray, exact: bool = True) -> FloatArray:
-        """Return P(true) of each score by its group's classifier, averaged over the latent value's posterior."""
+    def probabilities(scores: FloatArray, group: IntArray, exact: bool = True) -> FloatArray:
         # numpy orders complex numbers by their real part first, so these sort by group, then by score.
-        after = np.searchsorted(self.group + 1j * self.scores, group + 1j * scores, side="right")
-        before, last = np.maximum(after - 1, 0), after == len(self.scores)
-        after = np.minimum(after, len(self.scores) - 1)
+        after = np.searchsorted(groups + 1j * nodes, group + 1j * scores, side="right")
+        before, last = np.maximum(after - 1, 0), after == len(nodes)
+        after = np.minimum(after, len(nodes) - 1)
         # The times to the nodes on either side; infinite where there is none.
-        since, until = _time(scores - self.scores[before]), _time(self.scores[after] - scores)
-        since[(self.group[before] != group) | (since < 0)] = np.inf
-        until[(self.group[after] != group) | last] = np.inf
+        since, until = _time(scores - nodes[before]), _time(nodes[after] - scores)
+        since[(groups[before] != group) | (since < 0)] = np.inf
+        until[(groups[after] != group) | last] = np.inf
         # The latent mean: A(since) x_before + Q(since) A(until)^T m_after, its first part.
         (a, b), (c, d) = _decay(since), _decay(until)
-        (x0, x1), (m0, m1) = self.states[:, before], self.multipliers[:, after]
+        (x0, x1), (m0, m1) = states[:, before], multipliers[:, after]
         mean = (a + b) * x0 + b * x1 + (1 - (a + b) ** 2 - b**2) * (c * m0 + d * (m0 - m1))
         mean += 2 * b**2 * (c * m1 + d * (m0 - m1))
         if not exact:
             return sigmoid(mean)
-        from_left = _predict(_filter(self.gaps, self.weights)[before], since, 1)
-        gaps_back = np.append(self.gaps[1:], np.inf)[::-1]
-        from_right = _predict(_filter(gaps_back, self.weights[::-1])[::-1][after], until, -1)
+        gaps_back = np.append(gaps[1:], np.inf)[::-1]
+        from_left = _predict(_filter(gaps, weights)[before], since, 1)
+        from_right = _predict(_filter(gaps_back, weights[::-1])[::-1][after], until, -1)
         return _average_sigmoid(mean, _combine(from_left, from_right))
 
-
-def fit_gaussian_process(scores: FloatArray, labels: IntArray, group: IntArray, count: int) -> Probabilities:
-    """Gaussian process classification, Matérn kernel with nu = 3/2 and length 0.1; all groups in one pass."""
-    is_new = (np.diff(scores, prepend=np.nan) != 0) | (np.diff(group, prepend=-1) != 0)
-    starts = np.flatnonzero(is_new)
-    trials = np.diff(starts, append=len(scores)).astype(np.float64)
-    trues = np.add.reduceat(labels, starts).astype(np.float64)
-    gaps = _time(np.diff(scores[starts], prepend=0.0))
-    gaps[np.diff(group[starts], prepend=-1) != 0] = np.inf
-    states, multipliers, weights = _find_mode(gaps, trials, trues)
-    return Chain(group[starts], scores[starts], states, multipliers, weights, gaps).probabilities
+    return probabilities
 
 
 def _time(distance: FloatArray) -> FloatArray:
@@ -101,18 +89,18 @@ def _decay(time: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _find_mode(gaps: FloatArray, trials: FloatArray, trues: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Newton's method; each step is one banded solve."""
+    """Return the states and the multipliers of the nodes at the mode, each (2, n), and the curvature W there, (n,).
+
+    By Newton's method; each step is one banded solve.
+    """
     from scipy.linalg import solve_banded
 
     size = len(gaps)
-    bands = _optimality_bands(gaps)
+    bands, right = _optimality_bands(gaps), np.zeros(4 * size)
     latent = np.zeros(size)
-    solution = np.zeros(4 * size)
     for _ in range(STEPS):
         p = sigmoid(latent)
-        weights = trials * p * (1 - p)
-        bands[3, 2::4] = weights
-        right = np.zeros(4 * size)
+        bands[3, 2::4] = weights = trials * p * (1 - p)
         right[2::4] = weights * latent + trues - trials * p
         solution = solve_banded((3, 3), bands, right, check_finite=False)
         change = np.abs(solution[2::4] - latent).max()

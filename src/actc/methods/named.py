@@ -21,10 +21,9 @@ import numpy as np
 from actc.data.answers import Annotations, Picks
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples, Thresholds
 from actc.errors import ActcError, ChoiceError, OptionError, check_choice
-from actc.methods.baselines import GlobalOpt, LocalOpt
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.model import Posterior
-from actc.methods.three_steps import Actc, SelectingMethod, Squash
+from actc.methods.three_steps import Actc, GlobalOpt, LocalOpt, SelectingMethod, Squash
 
 __all__ = [
     "METHODS", "Fit", "Method", "SelectingMethod", "describe_options", "find_method", "finds_cuts", "named_method",
@@ -54,10 +53,6 @@ class Fit(Protocol):
     @property
     def posterior(self) -> Posterior | None:
         """The posterior of all relations' curves; None if the method has none."""
-
-    @property
-    def gain(self) -> float | None:
-        """Right decisions in the pool that one more answer, well chosen, is expected to add."""
 
     @property
     def squash(self) -> Squash | None:
@@ -138,8 +133,15 @@ def find_method(text: str | Method) -> Method:
         return named_method(text)
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
-    module, _, attribute = text.partition(":")
-    _IMPORTED[text] = _check_method(import_named(module, attribute, f"the method {text}"), text)
+    name, _, attribute = text.partition(":")
+    try:
+        module = importlib.import_module(name)
+    except (Exception, SystemExit) as error:  # whatever the module does when it is imported
+        message = " ".join(f"{error}".split()) or type(error).__name__
+        raise ActcError(f"The module {name!r} of the method {text} cannot be imported: {message}.") from error
+    if not hasattr(module, attribute):
+        raise ActcError(f"The module {name!r} has nothing called {attribute!r}.")
+    _IMPORTED[text] = _check_method(getattr(module, attribute), text)
     return _IMPORTED[text]
 
 
@@ -173,31 +175,31 @@ def imported_name(text: str) -> list[str]:
 
 
 def _with_options(name: str, method: Any, rest: str) -> Method:
-    choices = {field.name: getattr(method, field.name) for field in fields(method) if field.name != "summary"}
-    changes = {}
+    choices, changes = _options_of(method), {}
+    truth = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
     for part in rest.split(","):
         key, equals, value = part.partition("=")
-        key = key.strip().replace("-", "_")
+        key, value = key.strip().replace("-", "_"), value.strip()
         if not equals:
             raise OptionError(f"{name}: {part!r} is no option; write option=value, such as n=50.")
         check_choice(f"option of {name}", key, choices)
-        changes[key] = _parse(name, key, value.strip(), choices[key])
+        kind = type(choices[key])
+        try:
+            changes[key] = truth[value.lower()] if kind is bool else kind(value)
+        except (ValueError, KeyError):
+            wanted = {bool: "true or false", int: "a whole number", float: "a number"}.get(kind, "a name")
+            raise OptionError(f"{name}: {key}={value} is not understood; {key} takes {wanted}.") from None
     return replace(method, **changes)  # type: ignore[no-any-return]
 
 
-def _parse(name: str, key: str, value: str, like: Any) -> Any:
-    truth = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-    try:
-        return truth[value.lower()] if isinstance(like, bool) else type(like)(value)
-    except (ValueError, KeyError):
-        wanted = {bool: "true or false", int: "a whole number", float: "a number"}.get(type(like), "a name")
-        raise OptionError(f"{name}: {key}={value} is not understood; {key} takes {wanted}.") from None
+def _options_of(method: Any) -> dict[str, Any]:
+    """Return the fields of a method but for its summary; of one without fields, none."""
+    names = [field.name for field in fields(method)] if is_dataclass(method) else []
+    return {name: getattr(method, name) for name in names if name != "summary"}
 
 
 def explain_options(method: Any) -> dict[str, tuple[str, str]]:
     """Return the value and the meaning of each option of a method, as the docstring of its class has it."""
-    if not is_dataclass(method):
-        return {}
     text = inspect.getdoc(type(method)) or ""
     meanings = dict(re.findall(r"^(\w+) : .*\n((?:    .*(?:\n|$))+)", text, re.MULTILINE))
     return {
@@ -208,22 +210,7 @@ def explain_options(method: Any) -> dict[str, tuple[str, str]]:
 
 def describe_options(method: Any) -> dict[str, Any]:
     """Return a method's options as plain values, for a record of what was run."""
-    if not is_dataclass(method):
-        return {}
-    options = {field.name: getattr(method, field.name) for field in fields(method) if field.name != "summary"}
-    return {name: v if isinstance(v, str | int | float | bool) else repr(v) for name, v in options.items()}
-
-
-def import_named(module: str, attribute: str, wanted: str) -> Any:
-    """Import something out of a module; only for a name that the user gave, never for one out of a file."""
-    try:
-        imported = importlib.import_module(module)
-    except (Exception, SystemExit) as error:  # whatever the module does when it is imported
-        message = " ".join(f"{error}".split()) or type(error).__name__
-        raise ActcError(f"The module {module!r} of {wanted} cannot be imported: {message}.") from error
-    if not hasattr(imported, attribute):
-        raise ActcError(f"The module {module!r} has nothing called {attribute!r}.")
-    return getattr(imported, attribute)
+    return {name: v if isinstance(v, str | int | float | bool) else repr(v) for name, v in _options_of(method).items()}
 
 
 def _check_method(method: Any, name: str) -> Method:

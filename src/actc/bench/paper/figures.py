@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from actc.bench.measurements import Measurements
+from actc.bench.measurements import Measurements, Run
 from actc.bench.paper.tables import DATASET_LABELS, MODEL_LABELS, label_cell, label_method
 from actc.bench.plots import check_matplotlib, new_figure
-from actc.bench.rows import Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,7 +124,7 @@ def draw_n(results: Measurements, datasets: Sequence[str]) -> Figure:
     for plot, dataset in zip(axes, datasets, strict=True):
         for model, runs in _models_over_n(results, dataset).items():
             color, marker, _ = MODEL_LOOKS[model]
-            values = [results.average(run, "accuracy").value for run in runs]
+            values = [results.average([run], "accuracy").value for run in runs]
             plot.plot(N_VALUES, values, color=color, marker=marker)
             ends[dataset].append((values[-1], MODEL_LABELS[model], color))
         plot.set_xscale("log")

@@ -9,13 +9,12 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from actc.bench.cells import CellFolder, list_cells, read_folder_once
-from actc.bench.datasets import AUTHORS_MODEL, DATASETS
-from actc.bench.measurements import PAPER_METRICS, Measurements, read_measurements
+from actc.bench.cells import AUTHORS_MODEL, DATASETS, CellFolder, list_cells, read_cell_once
+from actc.bench.measurements import PAPER_METRICS, Measurements, Run, read_measurements
 from actc.bench.paper.figures import (
     N_VALUES,
     UNIFORM_PAIRS,
@@ -36,19 +35,13 @@ from actc.bench.paper.tables import (
     list_entries,
     load_published,
 )
-from actc.bench.plans import Conditions, Experiment
 from actc.bench.plots import check_matplotlib
-from actc.bench.rows import Run
-from actc.bench.runs import run_plan_to_file
+from actc.bench.runs import Conditions, Experiment, run_plan_to_file
 from actc.data.pages import render
 from actc.data.progress import Progress, ignore_progress
 from actc.data.text_files import write_csv, write_text
 from actc.errors import OptionError, choose
 from actc.methods.named import find_method
-
-if TYPE_CHECKING:
-    pass
-
 
 Place = tuple[str, str]
 
@@ -74,6 +67,7 @@ class Item:
     wants: Callable[[Place], bool] = lambda place: True  # returns whether the item needs a (data set, model)
     repeats: int | None = None  # the most repeats it needs
     own_methods: bool = False  # whether the user's own methods stand in it too
+    budget: int | None = None  # the one that it is for
 
 
 def plan_runs(
@@ -84,7 +78,7 @@ def plan_runs(
     A method that needs the known triples is left out where their scores are not at hand.
     """
     wanted: dict[Run, int] = {}
-    chosen = [find_item(name) for name in items]
+    chosen = [choose("table or figure", name, ITEMS) for name in items]
     needs_known = {method for method in own_methods if find_method(method).reads != "pool"}
     for cell in cells:
         place = (cell.dataset, cell.model)
@@ -97,16 +91,11 @@ def plan_runs(
     return wanted
 
 
-def find_item(name: str) -> Item:
-    """Return the item of that name."""
-    return choose("table or figure", name, ITEMS)
-
-
-def _paper_table(title: str, table: str, budget: int | None, methods: tuple[str, ...]) -> Item:
+def _paper_table(title: str, methods: tuple[str, ...], budget: int | None = None) -> Item:
     def build(results: Measurements, name: str, own: tuple[str, ...]) -> TextTable:
-        return build_paper_table(results, table, title, (*methods, *own), budget)
+        return build_paper_table(results, name.removeprefix("table-"), title, (*methods, *own), budget)
 
-    return Item(title, methods, build, own_methods=True)
+    return Item(title, methods, build, own_methods=True, budget=budget)
 
 
 def _ablation(title: str, variants: dict[str, str]) -> Item:
@@ -159,26 +148,15 @@ PAIRS = (
     ("actc-lr-rndm", "actc-lr-uni"),
     ("localopt-acc", "localopt-acc-uni"),
 )
-# Which items stand in the paper: the name of its table, and the budget it is for.
-PRINTED_TABLES: dict[str, tuple[str, int | None]] = {
-    "table-avg": ("avg", None),
-    "table-avg-f1": ("avg-f1", None),
-    **{f"table-l{budget}": (f"l{budget}", budget) for budget in (1, 10, 50)},
-}
 ITEMS: dict[str, Item] = {
-    "table-avg": _paper_table("Averages over the annotation budgets (Table 2)", "avg", None, (*BASELINES, *ACTC)),
+    "table-avg": _paper_table("Averages over the annotation budgets (Table 2)", (*BASELINES, *ACTC)),
     "table-avg-f1": _paper_table(
-        "Averages over the annotation budgets, with the F1 versions (Table 3)",
-        "avg-f1",
-        None,
-        (*BASELINES, *ACTC, *ACTC_F1),
+        "Averages over the annotation budgets, with the F1 versions (Table 3)", (*BASELINES, *ACTC, *ACTC_F1)
     ),
-    "table-l1": _paper_table("One annotated triple (Table 4)", "l1", 1, (*BASELINES, *APPENDIX)),
-    "table-l10": _paper_table("Ten annotated triples (Table 5)", "l10", 10, (*BASELINES, *APPENDIX)),
-    "table-l50": _paper_table("Fifty annotated triples (Table 6)", "l50", 50, (*BASELINES, *APPENDIX)),
-    "table-uniform": _paper_table(
-        "One threshold for all relations: averages (beside Figure 3)", "uniform", None, UNIFORM
-    ),
+    "table-l1": _paper_table("One annotated triple (Table 4)", (*BASELINES, *APPENDIX), 1),
+    "table-l10": _paper_table("Ten annotated triples (Table 5)", (*BASELINES, *APPENDIX), 10),
+    "table-l50": _paper_table("Fifty annotated triples (Table 6)", (*BASELINES, *APPENDIX), 50),
+    "table-uniform": _paper_table("One threshold for all relations: averages (beside Figure 3)", UNIFORM),
     "comparisons-accuracy": _comparisons("accuracy", "Paired differences in accuracy"),
     "comparisons-f1": _comparisons("f1", "Paired differences in F1"),
     "ablation-estimate-all": _ablation(
@@ -282,8 +260,8 @@ def run_paper(
         check_matplotlib()  # now, not after the run
     cells = list_cells(DATASETS[:1] if quick else DATASETS)
     if not cells:
-        raise OptionError("There are no scores here: run from a checkout of the repository, or set ACTC_DATA.")
-    read_folder_once.cache_clear()  # a folder may have changed since
+        raise OptionError("There are no scores here: run from a checkout of the repository, or set ACTC_SCORES.")
+    read_cell_once.cache_clear()  # a folder may have changed since
     runs = plan_runs(chosen, own_methods, cells, min(repeats, QUICK_REPEATS) if quick else repeats)
     plan = Experiment(cells, runs, conditions or Conditions(draws="authors"))
     run_plan_to_file(plan, out / "rows.csv", jobs=jobs, progress=progress)
@@ -295,38 +273,36 @@ def write_paper(results: Measurements, items: Iterable[str], out: Path, own_meth
 
     Returns the path of the page. Items whose runs the results do not have are left out.
     """
-    chosen = {name: find_item(name) for name in items}
+    chosen = {name: choose("table or figure", name, ITEMS) for name in items}
     out.mkdir(parents=True, exist_ok=True)
+    printed, own = {key[0] for key in load_published()}, tuple(own_methods)
     tables: list[TextTable] = []
     pictures: list[tuple[str, str, str]] = []  # name, heading, the figure in base64
     entries: list[Entry] = []
     for name, item in chosen.items():
-        table, budget = PRINTED_TABLES.get(name, ("", None))
-        measured = budget is None or budget in results.budgets
+        measured = item.budget is None or item.budget in results.budgets
         if not measured or not any(run.method in item.methods and item.wants(run[:2]) for run in results.runs):
             continue
         if name.startswith("figure"):
             with drawing_settings():
-                figure = item.build(results, name, tuple(own_methods))
-                save_figure(figure, out / name)
+                save_figure(item.build(results, name, own), out / name)
             drawn = (out / name).with_suffix(".svg").read_bytes()
             pictures.append((name, item.title, b64encode(drawn).decode("ascii")))
-        else:
-            made = item.build(results, name, tuple(own_methods))
-            tables.append(made)
-            for ending, write in WRITERS.items():
-                write_text(out / f"{made.name}{ending}", write(made))
-            write_csv(out / f"{made.name}.csv", [made.header, *made.rows])
-            if table:
-                entries += list_entries(results, table, (*item.methods, *own_methods), budget)
+            continue
+        made = item.build(results, name, own)
+        tables.append(made)
+        for ending, write in WRITERS.items():
+            write_text(out / f"{name}{ending}", write(made))
+        write_csv(out / f"{name}.csv", [made.header, *made.rows])
+        table = name.removeprefix("table-")
+        if table in printed:
+            entries += list_entries(results, table, (*item.methods, *own), item.budget)
     if entries:
         numbers = ([*one.key, *_show(*one.ours, one.paper, one.plus_minus, one.difference)] for one in entries)
         write_csv(out / "numbers.csv", [NUMBERS, *numbers])
     write_csv(out / "summary.csv", [SUMMARY, *_summary_rows(results)])
-    page = out / "index.html"
-    write_text(
-        page, render("paper.html", title=TITLE, facts=_describe(results, entries), tables=tables, pictures=pictures)
-    )
+    page, facts = out / "index.html", _describe(results, entries)
+    write_text(page, render("paper.html", title=TITLE, facts=facts, tables=tables, pictures=pictures))
     return page
 
 
@@ -334,7 +310,7 @@ def _summary_rows(results: Measurements) -> Iterator[Sequence[Any]]:
     """Give the mean and the standard error over repeats of every run at every budget."""
     for run, values in results.runs.items():
         for budget in results.budgets.tolist():
-            averages = [results.average(run, metric, budget) for metric in PAPER_METRICS]
+            averages = [results.average([run], metric, budget) for metric in PAPER_METRICS]
             yield [*run, budget, values.shape[2], *_show(*(number for average in averages for number in average[:2]))]
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from actc.bench.measurements import PAPER_METRICS, Average, Comparison, Difference, Measurements, compare_methods
-from actc.bench.rows import Run
+from actc.bench.measurements import PAPER_METRICS, Average, Difference, Measurements, Run, compare_methods
 
 Key = tuple[str, str, str, str, str]
 """Where a number stands in the paper: table, data set, model, method, and the metric, "accuracy" or "f1"."""
@@ -75,19 +74,12 @@ def write_latex(table: TextTable) -> str:
 
 
 def _latex(text: str) -> str:
-    special = {
-        "&": r"\&",
-        "%": r"\%",
-        "_": r"\_",
-        "#": r"\#",
-        "±": r"$\pm$",
-        "−": r"$-$",
-        "–": "--",
-        "$": r"\$",
-    }
-    return "".join(special.get(letter, letter) for letter in text)
+    return text.translate(LATEX)
 
 
+LATEX = str.maketrans(
+    {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "±": r"$\pm$", "−": r"$-$", "–": "--", "$": r"\$"}
+)
 WRITERS: dict[str, Callable[[TextTable], str]] = {
     ".md": write_markdown,
     ".tex": write_latex,
@@ -151,15 +143,11 @@ def label_method(method: str) -> str:
 
 
 def label_cell(cell: tuple[str, str]) -> str:
-    """Return how the paper calls a cell."""
+    """Return how the paper calls a cell, or the mean of cells."""
     dataset, model = cell
+    if model == "all":
+        return "Avg" if dataset == "all" else f"Avg of {dataset}"
     return f"{DATASET_LABELS.get(dataset, dataset)} {MODEL_LABELS.get(model, model)}"
-
-
-def order_cells(cells: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Put the paper's cells first, in its order, then any others."""
-    cells = list(cells)
-    return [cell for cell in PAPER_CELLS if cell in cells] + [cell for cell in cells if cell not in PAPER_CELLS]
 
 
 def list_entries(results: Measurements, table: str, methods: Sequence[str], budget: int | None) -> list[Entry]:
@@ -171,15 +159,16 @@ def list_entries(results: Measurements, table: str, methods: Sequence[str], budg
         return published.get((table, *printed, SAME_METHOD.get(method, method), metric), (None, None))
 
     for method in methods:
-        runs = [Run(*cell, method) for cell in order_cells(results.cells()) if Run(*cell, method) in results.runs]
+        cells = dict.fromkeys([*PAPER_CELLS, *results.cells()])
+        runs = [Run(*cell, method) for cell in cells if Run(*cell, method) in results.runs]
         averaged = [run for run in runs if run[:2] in PAPER_CELLS]
         for metric in PAPER_METRICS:
             for run in runs:
                 key = (table, *run, metric)
-                entries.append(Entry(key, results.average(run, metric, budget), *look_up(*run, metric)))
+                entries.append(Entry(key, results.average([run], metric, budget), *look_up(*run, metric)))
             if len(averaged) > 1:
                 # All eight stand beside the paper's column "Avg", fewer beside the mean of theirs.
-                average = results.average_over(averaged, metric, budget)
+                average = results.average(averaged, metric, budget)
                 paper, plus_minus = look_up("all", "all", method, metric)
                 dataset = "all"
                 if len(averaged) < len(PAPER_CELLS):
@@ -212,34 +201,21 @@ def build_paper_table(
     rows = []
     for method in dict.fromkeys(key[2] for key in entries):
         pairs = [[entries.get((*place, method, metric)) for metric in PAPER_METRICS] for place in places]
-        for number, (line, show) in enumerate(lines):
+        for line, show in lines:
             cells = ["/".join(NOTHING if entry is None else show(entry) for entry in pair) for pair in pairs]
-            rows.append(
-                (
-                    label_method(method) if number == 0 else "",
-                    line,
-                    *(NOTHING if set(cell) <= {NOTHING, "/"} else cell for cell in cells),
-                )
-            )
-    header = ("method", "", *(_label_place(place) for place in places))
-    return TextTable(f"table-{table}", title, _note(results, budget), header, tuple(rows))
-
-
-def _label_place(place: tuple[str, str]) -> str:
-    return label_cell(place) if place[1] != "all" else "Avg" if place[0] == "all" else f"Avg of {place[0]}"
-
-
-def _note(results: Measurements, budget: int | None) -> str:
+            label = label_method(method) if line == "ours" else ""
+            rows.append((label, line, *(NOTHING if set(cell) <= {NOTHING, "/"} else cell for cell in cells)))
     repeats = max(values.shape[2] for values in results.runs.values())
     over = f"at l = {budget}" if budget is not None else f"averaged over {len(results.budgets)} budgets"
-    parts = [
-        f"Accuracy/F1 on the test set in per cent, {over}, {repeats} repeats (dens needs one).",
-        "± over repeats: standard error of the mean, what other draws would change.",
-        "± over budgets: standard error over the budgets' means, the paper's ±." if budget is None else "",
+    of_budgets = "± over budgets: standard error over the budgets' means, the paper's ±. " if budget is None else ""
+    note = (
+        f"Accuracy/F1 on the test set in per cent, {over}, {repeats} repeats (dens needs one). "
+        f"± over repeats: standard error of the mean, what other draws would change. {of_budgets}"
         "The models are our own, trained again; the authors' scores, and models that the paper does not have, stand "
-        "apart and do not count for Avg.",
-    ]
-    return " ".join(part for part in parts if part)
+        "apart and do not count for Avg."
+    )
+    header = ("method", "", *map(label_cell, places))
+    return TextTable(f"table-{table}", title, note, header, tuple(rows))
 
 
 def build_ablation(
@@ -251,9 +227,7 @@ def build_ablation(
         runs = [Run(*cell, method) for cell in cells if Run(*cell, method) in results.runs]
         if runs:
             budgets: list[int | None] = [*results.budgets.tolist(), None]
-            means = [
-                [results.average_over(runs, metric, budget).value for metric in PAPER_METRICS] for budget in budgets
-            ]
+            means = [[results.average(runs, metric, budget).value for metric in PAPER_METRICS] for budget in budgets]
             rows.append((label, *("/".join(f"{value:.1f}" for value in pair) for pair in means)))
     header = ("variant", *(f"l = {budget}" for budget in results.budgets), "average")
     named = ", ".join(label_cell(cell) for cell in cells)
@@ -264,12 +238,21 @@ def build_ablation(
 def build_comparisons(results: Measurements, pairs: Sequence[tuple[str, str]], metric: str, title: str) -> TextTable:
     """Set paired differences of methods under each other, budget by budget, with their intervals."""
     cells = [cell for cell in PAPER_CELLS if cell in results.cells()] or results.cells()
-    comparisons = [
-        compare_methods(results, first, second, metric, cells=cells)
-        for first, second in pairs
-        if {first, second} <= set(results.methods())
-    ]
-    rows = tuple(_comparison_row(comparison) for comparison in comparisons)
+    rows = []
+    for first, second in pairs:
+        if not {first, second} <= set(results.methods()):
+            continue
+        comparison = compare_methods(results, first, second, metric, cells=cells)
+        differences = (*comparison.by_budget.values(), comparison.average)
+        verdicts = [difference.verdict for difference in comparison.by_cell.values()]
+        tally = "/".join(str(verdicts.count(verdict)) for verdict in ("win", "tie", "loss"))
+        rows.append(
+            (
+                f"{label_method(first)} − {label_method(second)}",
+                *(_format_difference(one, comparison.is_random) for one in differences),
+                tally if comparison.is_random else NOTHING,
+            )
+        )
     header = ("first − second", *(f"l = {budget}" for budget in results.budgets), "average", "win/tie/loss")
     note = (
         "Mean paired difference in percentage points and its 95 % bootstrap interval over repeats, mean over "
@@ -277,19 +260,12 @@ def build_comparisons(results: Measurements, pairs: Sequence[tuple[str, str]], m
         "Without an interval: neither method draws anything at random, so there is nothing to be uncertain about, "
         "and nothing to conclude for other draws."
     )
-    return TextTable(f"comparisons-{metric}", title, note, header, rows)
+    return TextTable(f"comparisons-{metric}", title, note, header, tuple(rows))
 
 
-def _comparison_row(comparison: Comparison) -> tuple[str, ...]:
-    def show(difference: Difference) -> str:
-        mean, lower, upper = (_format(value, "+.1f") for value in difference)
-        return f"{mean} [{lower}, {upper}]" if comparison.is_random else mean
-
-    name = f"{label_method(comparison.first)} − {label_method(comparison.second)}"
-    verdicts = [difference.verdict for difference in comparison.by_cell.values()]
-    tally = "/".join(str(verdicts.count(verdict)) for verdict in ("win", "tie", "loss"))
-    differences = map(show, (*comparison.by_budget.values(), comparison.average))
-    return (name, *differences, tally if comparison.is_random else NOTHING)
+def _format_difference(difference: Difference, with_interval: bool) -> str:
+    mean, lower, upper = (_format(value, "+.1f") for value in difference)
+    return f"{mean} [{lower}, {upper}]" if with_interval else mean
 
 
 def _format(value: float | None, pattern: str = ".1f") -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import base64
 import itertools
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from actc.bench.cells import Cell
+from actc.bench.measurements import Row
 from actc.bench.metrics import accuracy, f1
 from actc.bench.plots import check_matplotlib, draw_learning_curves
-from actc.bench.rows import Row
 from actc.bench.runs import run_experiment
 from actc.bench.sample import Sample, load_sample
 from actc.complete.run import complete_graph
@@ -28,8 +29,7 @@ from actc.decide.decision_table import ORACLE, Decisions
 from actc.errors import OptionError
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
-from actc.methods.named import METHODS, thresholds_of
-from actc.methods.three_steps import Squash
+from actc.methods.named import METHODS
 
 FAMILIES, HIDDEN = 30, 0.2
 BUDGETS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
@@ -79,17 +79,14 @@ class Demo:
     @property
     def by_relation(self) -> list[tuple[str, ...]]:
         """A row for each relation: its name, threshold, judged triples; test triples, accepted ones, accuracy."""
-        pool, test, labels = self.case.pool, self.sample.test, self.sample.test_labels
-        judged = np.bincount(pool.relations[self.case.annotations.rows], minlength=len(pool.relation_names))
-        count = dict(zip(pool.relation_names, judged.tolist(), strict=True))
-        accepted, cuts, rows = self.case.thresholds.decide(test), self.case.thresholds.of(test), []
-        for code in np.flatnonzero(test.relation_counts).tolist():
-            mine, name = test.relations == code, test.relation_names[code]
-            numbers = (count.get(name, 0), int(mine.sum()), int(accepted[mine].sum()))
-            right = f"{accuracy(labels[mine], accepted[mine]):.0%}"
-            rows.append(
-                (self.sample.relations[name]["name"], write_cut(float(cuts[mine][0])), *map(str, numbers), right)
-            )
+        sample, case, test = self.sample, self.case, self.sample.test
+        judged, rows = Counter(case.pool.columns()["relation"][case.annotations.rows]), []
+        for name, cut in zip(case.thresholds.relation_names, case.thresholds.cuts.tolist(), strict=True):
+            mine = test.columns()["relation"] == name
+            accepted = self.decided.accepted[mine]
+            numbers = map(str, (judged[name], mine.sum(), accepted.sum()))
+            right = f"{accuracy(sample.test_labels[mine], accepted):.0%}"
+            rows.append((sample.relations[name]["name"], write_cut(cut), *numbers, right))
         return rows
 
     @property
@@ -155,12 +152,23 @@ def run_demo(
     out = Path(out)
     if out.exists() and not out.is_dir():
         raise OptionError(f"--out: {out} is a file; give the name of a folder.")
-    sample = load_sample()
-    cell = Cell("wordnet", "sample", sample.valid, sample.valid_labels, sample.test, sample.test_labels, sample.known)
+    sample, method, answers = load_sample(), METHODS[METHOD], Annotations()
+    valid, labels, test, truth = sample.valid, sample.valid_labels, sample.test, sample.test_labels
+    cell = Cell("wordnet", "sample", valid, labels, test, truth, sample.known)
     rows = run_experiment([cell], list(COMPARED), BUDGETS, repeats=repeats, seed=seed, jobs=jobs, progress=progress)
-    case = judge_sample(sample, seed)
-    levels = {"no calibration": _without_calibration(sample), "every label of the pool": _with_every_label(cell)}
-    decisions = replace(case, candidates=sample.test, fitted=case.fit).decisions
+    random = np.random.default_rng(seed)
+    while len(answers) < ANSWERS:
+        count = min(method.batch(len(answers)), ANSWERS - len(answers))
+        picks = method.fit(valid, answers, sample.known).pick(count, random)
+        answers = answers.plus(picks.answered(labels[picks.rows], ORACLE))
+    case = Case(valid, answers, sample.known, METHOD)
+    every_label = METHODS["localopt-acc"].fit(valid, Annotations(np.arange(len(valid)), labels))
+    compared = {
+        "no calibration": test.scores >= test.scores.mean(),
+        "every label of the pool": every_label.accepts(test),
+    }
+    levels = {name: (accuracy(truth, accepted), f1(truth, accepted)) for name, accepted in compared.items()}
+    decisions = replace(case, candidates=test, fitted=case.fit).decisions
     demo = Demo(sample, rows, levels, case, decisions, *complete_families(out, seed), out)
     write_demo(demo)
     return demo
@@ -184,30 +192,6 @@ def complete_families(folder: Path, seed: int = 0) -> tuple[dict[str, int], tupl
     return counts, tuple(rules)[:3]
 
 
-def judge_sample(sample: Sample, seed: int) -> Case:
-    """Ask for triples, answer from the sample's labels, fit; until the answers are spent."""
-    random, method, answers = np.random.default_rng(seed), METHODS[METHOD], Annotations()
-    while len(answers) < ANSWERS:
-        count = min(method.batch(len(answers)), ANSWERS - len(answers))
-        picks = method.fit(sample.valid, answers, sample.known).pick(count, random)
-        answers = answers.plus(picks.answered(sample.valid_labels[picks.rows], ORACLE))
-    return Case(sample.valid, answers, sample.known, METHOD)
-
-
-def _without_calibration(sample: Sample) -> tuple[float, float]:
-    """Accept whatever scores above average: sigmoid(score - mean) >= 1/2, for every relation alike."""
-    decisions = Squash.of(sample.test).apply(sample.test).scores >= 0.5
-    return accuracy(sample.test_labels, decisions), f1(sample.test_labels, decisions)
-
-
-def _with_every_label(cell: Cell) -> tuple[float, float]:
-    """Find each relation's best cut with every label of the pool."""
-    everything = Annotations(np.arange(len(cell.valid)), cell.valid_labels)
-    cuts = thresholds_of(METHODS["localopt-acc"].fit(cell.valid, everything)).cuts_and_default
-    quality = cell.labelled_test.measure(cuts[None])
-    return float(quality[0][0]), float(quality[1][0])
-
-
 def write_demo(demo: Demo) -> None:
     """Write the picture, the page, the thresholds with what they rest on, and the accepted triples."""
     picture, page, thresholds, accepted, scores, labels, known = demo.written
@@ -221,33 +205,30 @@ def write_demo(demo: Demo) -> None:
     sentences = [demo.sample.sentence(*demo.sample.test.triple(row)) for row in rows.tolist()]
     del columns["accepted"]  # all of these are
     write_triples(accepted, {**{name: column[rows] for name, column in columns.items()}, "sentence": sentences})
-    _write_page(demo, page, picture)
+    write_text(page, _render_page(demo, picture))
 
 
-def _write_page(demo: Demo, path: Path, picture: Path) -> None:
+def _render_page(demo: Demo, picture: Path) -> str:
     sample, annotations, probability = demo.sample, demo.case.annotations, demo.decided.probability
     assert probability is not None
-    judged = zip(annotations.rows.tolist(), annotations.labels.tolist(), strict=True)
-    taken = demo.best_accepted[:MOST_ACCEPTED].tolist()
-    budgets = sorted({row.budget for row in demo.rows})
-    quality: dict[str, list[list[str]]] = {}  # accuracy and F1 of each method at each budget, in per cent
-    for method in COMPARED:
-        of_budget = [
-            [(row.accuracy, row.f1) for row in demo.rows if (row.method, row.budget) == (method, budget)]
-            for budget in budgets
-        ]
-        quality[method] = [
-            [f"{100 * mean:.1f}" for mean in np.mean(one, axis=0)] if one else ["–"] for one in of_budget
-        ]
-    page = render(
+    by_budget: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    for row in demo.rows:
+        by_budget.setdefault((row.method, row.budget), []).append((row.accuracy, row.f1))
+    means = {key: [f"{100 * mean:.1f}" for mean in np.mean(values, axis=0)] for key, values in by_budget.items()}
+    return render(
         "demo.html",
         demo=demo,
         answers=ANSWERS,
         method=METHOD,
         image=base64.b64encode(picture.read_bytes()).decode(),
-        budgets=[str(budget) for budget in budgets],
-        quality=quality,
-        judged=[(sample.sentence(*sample.valid.triple(row)), label) for row, label in judged],
-        taken=[(sample.sentence(*sample.test.triple(row)), probability[row]) for row in taken],
+        budgets=[str(budget) for budget in BUDGETS],
+        quality={method: [means.get((method, budget), ["–"]) for budget in BUDGETS] for method in COMPARED},
+        judged=[
+            (sample.sentence(*sample.valid.triple(row)), label)
+            for row, label in zip(annotations.rows.tolist(), annotations.labels.tolist(), strict=True)
+        ],
+        taken=[
+            (sample.sentence(*sample.test.triple(row)), probability[row])
+            for row in demo.best_accepted[:MOST_ACCEPTED].tolist()
+        ],
     )
-    write_text(path, page)

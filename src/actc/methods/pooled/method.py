@@ -13,13 +13,12 @@ from actc.data.numeric import moderate
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples, Thresholds
 from actc.errors import OptionError, check_choice
 from actc.evidence.score import LOG_ODDS_PIECE
-from actc.methods.bayesian_logistic import fit_bayesian_logistic
+from actc.methods.classifiers import fit_bayesian_logistic
 from actc.methods.pooled import tuned
 from actc.methods.pooled.features import LOG_ODDS, PROBABILITIES, RANKS, PreparedPool, prepare_pool
 from actc.methods.pooled.model import OBJECTIVES, Posterior, Priors, cut_intervals, cuts_at
-from actc.methods.pooled.picks import ExpectedGains, pick_expected_gain, pick_rare
-from actc.methods.pooled.regimes import fit_regimes, regime_priors
-from actc.methods.pooled.solve import fit_prior
+from actc.methods.pooled.picks import pick_expected_gain, pick_rare
+from actc.methods.pooled.solve import fit_prior, fit_regimes, regime_priors
 from actc.methods.select_triples import check_count, find_selector, select_triples
 
 EXPECTED_GAIN, RARE = "expected-gain", "rare"
@@ -129,11 +128,6 @@ class PooledFit:
             return None
         interval = cut_intervals(self.posterior, cut=self._level)
         return Thresholds.from_cuts(self.pool, self.answers.rows, self.cuts, *interval)
-
-    @cached_property
-    def gain(self) -> float:
-        """Right decisions in the pool that one more label, well chosen, is expected to add."""
-        return float(ExpectedGains(self.posterior).gains.max())
 
     @cached_property
     def _level(self) -> float:
