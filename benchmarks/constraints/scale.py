@@ -21,8 +21,8 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
+from actc.data.calibration import KNOTS, Curves
 from actc.data.constraints import Constraint, Constraints
-from actc.data.curves import KNOTS, Curves
 from actc.data.triples import Thresholds
 from actc.decide.decide_candidates import decide_candidates
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from actc.data.curves import KNOTS, Curves
+from actc.data.calibration import KNOTS, Curves
 from actc.data.triples import Thresholds
 
 ENTITIES = 5_000_000

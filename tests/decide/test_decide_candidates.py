@@ -16,8 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actc.data.answers import Annotations, Answers
-from actc.data.calibration import Calibration, Counts
-from actc.data.curves import Curves
+from actc.data.calibration import Calibration, Counts, Curves
 from actc.data.database import parse_memory
 from actc.data.files import read_scored, write_triples
 from actc.data.triples import ScoredTriples, Thresholds

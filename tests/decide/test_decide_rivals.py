@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from actc.data.answers import Answers
-from actc.data.calibration import COUNTED, Calibration, Counts
+from actc.data.calibration import COUNTED, KNOTS, Calibration, Counts, Curves
 from actc.data.constraints import Constraint, Constraints
-from actc.data.curves import KNOTS, Curves
 from actc.data.files import write_scored, write_triples
 from actc.data.triples import ScoredTriples, Thresholds, encode_columns
 from actc.decide.conflicts import match_conflicts, resolve_conflicts

@@ -16,8 +16,7 @@ import pyspark
 import pytest
 
 from actc.data.answers import Annotations
-from actc.data.calibration import Calibration, Counts
-from actc.data.curves import KNOTS, Curves
+from actc.data.calibration import KNOTS, Calibration, Counts, Curves
 from actc.data.triples import ScoredTriples, Thresholds
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, FileError, OptionError
@@ -154,7 +153,7 @@ def test_spark_writes_no_single_file_and_reads_no_text(parts, tmp_path):
 
 ON_CLUSTER = """
 import sys, numpy as np
-from actc.data.curves import KNOTS, Curves
+from actc.data.calibration import KNOTS, Curves
 from actc.decide.decide_candidates import decide_candidates
 from actc.data.triples import Thresholds
 thresholds = Thresholds(("knows", "likes"), np.array([0.5, -0.25]), 0.75, np.array([True, True]))

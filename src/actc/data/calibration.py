@@ -2,6 +2,10 @@
 
 One table in memory (:class:`Calibration`), one writer and one reader. Paths stand in the file relative to its own
 folder, so a folder can be moved with all that is in it.
+
+A method's probabilities depend on a triple only through its relation and its score. Tabulated at evenly spaced scores
+they are :class:`Curves`, and a candidate gets its own by a straight line between two neighbours: the same few
+operations on every engine, so the same bits.
 """
 
 from __future__ import annotations
@@ -9,7 +13,8 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,14 +24,119 @@ import numpy as np
 from actc import __version__
 from actc.data.answers import Annotations, Answers
 from actc.data.constraints import Constraints
-from actc.data.curves import DIGITS, Curves
 from actc.data.frames import TRIPLE
 from actc.data.text_files import check_file, in_json, load_json, write_json
-from actc.data.triples import BoolArray, IntArray, ScoredTriples, Thresholds, encode_columns
+from actc.data.triples import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    ScoredTriples,
+    Thresholds,
+    Vocabulary,
+    as_vocabulary,
+    encode_columns,
+)
 from actc.errors import FileError
 
 FORMAT = "actc-thresholds"
 FORMAT_VERSION = 1
+KNOTS = 129
+DIGITS = 5
+"""Of each probability in a file."""
+_AT_ONCE = 2048  # relations whose grid is in memory
+_UNSEEN = "\U0010ffff"  # sorts behind every name, and is none
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Curves:
+    """P(true) against the score, relation by relation.
+
+    Parameters
+    ----------
+    relation_names : tuple of str
+        Sorted.
+    low, high : float
+        The scores of the first and the last knot; beyond them the probability stays as it is there.
+    probabilities : float array of shape (R + 1, K)
+        At evenly spaced scores from ``low`` to ``high``; the last row is for any other relation.
+    """
+
+    relation_names: tuple[str, ...]
+    low: float
+    high: float
+    probabilities: FloatArray
+
+    def __repr__(self) -> str:
+        return f"Curves({len(self.relation_names):,} relations, scores {self.low:.4g} to {self.high:.4g})"
+
+    @property
+    def knots(self) -> int:
+        """How many scores are tabulated."""
+        return int(self.probabilities.shape[1])
+
+    @property
+    def scale(self) -> float:
+        """Knots per unit of score; 0 where all scores are one."""
+        return (self.knots - 1) / (self.high - self.low) if self.high > self.low else 0.0
+
+    @property
+    def rises(self) -> FloatArray:
+        """How much the probability rises from each knot to the next, shape (R + 1, K); 0 after the last."""
+        return np.diff(self.probabilities, axis=1, append=self.probabilities[:, -1:])
+
+    def look_up(self, scores: FloatArray, relations: IntArray) -> FloatArray:
+        """Return P(true) of scores, given codes into ``relation_names`` (R for any other)."""
+        position = np.clip((scores - self.low) * self.scale, 0.0, self.knots - 1)
+        knot = position.astype(np.int64)
+        start, end = (self.probabilities[relations, np.minimum(at, self.knots - 1)] for at in (knot, knot + 1))
+        return np.asarray(start + (position - knot) * (end - start))
+
+    def codes(self, triples: ScoredTriples) -> IntArray:
+        """Return which curve each triple has, shape (N,)."""
+        return as_vocabulary(self.relation_names).translate(triples.relations, triples.relation_names)
+
+    def of(self, triples: ScoredTriples) -> FloatArray:
+        """Return P(true) of triples, shape (N,)."""
+        return self.look_up(triples.scores, self.codes(triples))
+
+    def as_written(self) -> Curves:
+        """Return the same to the digit as a file has it."""
+        rows = ([float(text) for text in line.split()] for line in self.lines())
+        return replace(self, probabilities=np.array(list(rows)))
+
+    def lines(self) -> list[str]:
+        """Return the probabilities as a file has them, a line for each relation."""
+        return [" ".join(f"{value:.{DIGITS}g}" for value in row.tolist()) for row in self.probabilities]
+
+    def bars(self, thresholds: Thresholds) -> FloatArray:
+        """Return the least probability that each relation's cut accepts, at most .5, shape (R + 1,)."""
+        codes = as_vocabulary(self.relation_names).codes(thresholds.relation_names, len(self.relation_names))
+        cuts = np.full(len(self.relation_names) + 1, thresholds.default)
+        known = codes < len(self.relation_names)
+        cuts[codes[known]] = thresholds.cuts[known]
+        inside = np.clip(cuts, self.low, self.high)
+        return np.minimum(self.look_up(inside, np.arange(len(cuts))), 0.5)
+
+
+def tabulate_curves(
+    probability: Callable[[ScoredTriples], FloatArray | None], pool: ScoredTriples, scores: FloatArray | None = None
+) -> Curves | None:
+    """Tabulate a method's probabilities over a range of scores; None where it has none."""
+    count, given = len(pool.relation_names), pool.scores if scores is None else scores
+    low, high = float(given.min()), float(given.max())
+    entities, names = Vocabulary([""]), [*pool.relation_names, _UNSEEN]
+    result = np.empty((count + 1, KNOTS))
+    for start in range(0, count + 1, _AT_ONCE):
+        part = result[start : start + _AT_ONCE]
+        relations = np.repeat(np.arange(len(part)), KNOTS)
+        scores = np.tile(np.linspace(low, high, KNOTS), len(part))
+        nothing = np.zeros(len(relations), dtype=np.int64)
+        own = Vocabulary(names[start : start + len(part)])
+        p = probability(ScoredTriples(nothing, relations, nothing, entities, own, scores=scores))
+        if p is None:
+            return None
+        part[:] = p.reshape(part.shape)
+    return Curves(pool.relation_names, low, high, result)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -170,8 +280,7 @@ class Calibration:
     def write(self, path: str | Path, place: Path | None = None) -> None:
         """Write thresholds.json, complete or not at all; its paths are relative to ``place``, where it will lie."""
         path, counts, cuts, curves, decided = Path(path), self.counts, self.thresholds, self.curves, self.exceptions
-        probabilities = () if curves is None else curves.probabilities
-        lines = [" ".join(f"{value:.{DIGITS}g}" for value in row.tolist()) for row in probabilities]
+        lines = [] if curves is None else curves.lines()
         columns = {"cut": cuts.cuts, "own": cuts.own, **{name: getattr(counts, name) for name in COUNTED}}
         if cuts.lower is not None and cuts.upper is not None:
             columns["interval"] = np.stack([cuts.lower, cuts.upper], axis=1)

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from actc.data.answers import Annotations, Answers
-from actc.data.calibration import GuaranteedPrecision
+from actc.data.calibration import Curves, GuaranteedPrecision, tabulate_curves
 from actc.data.constraints import Constraints
-from actc.data.curves import Curves, tabulate_curves
 from actc.data.numeric import cut_between, moderate
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples, as_vocabulary
 from actc.decide.conflicts import Conflicts, match_conflicts, resolve_conflicts, weigh_facts

@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from actc.data.answers import Answers
-from actc.data.calibration import Calibration
+from actc.data.calibration import Calibration, Curves
 from actc.data.constraints import Constraints
-from actc.data.curves import Curves
 from actc.data.database import parse_memory
 from actc.data.deliver import deliver, refuse_inputs
 from actc.data.files import SCORED, name_further, warn_of_unused, write_triples

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from actc.data.answers import Answers
+from actc.data.calibration import Curves
 from actc.data.constraints import Constraints
-from actc.data.curves import Curves
 from actc.data.files import BAD_ROW, BAD_SCORE, SCORED
 from actc.data.frames import Columns
 from actc.data.layout import Layout

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from actc.data.answers import Annotations, Answers
-from actc.data.curves import Curves, tabulate_curves
+from actc.data.calibration import Curves, tabulate_curves
 from actc.data.frames import as_labels
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
 from actc.errors import OptionError, TableError
