@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from actc.data.answers import Answers
-from actc.data.files import SCORED, read_scored, read_triples, write_triples
+from actc.data.files import read_scored, read_triples, write_triples
+from actc.data.frames import SCORED
 from actc.data.layout import find_parts
 from actc.data.triples import ScoredTriples, Thresholds
 from actc.decide.decide_candidates import decide_candidates

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from actc.data.database import open_database, quote
 from actc.data.deliver import write_beside
-from actc.data.frames import COLUMNS, TEXT, TRIPLE, Columns, as_labels
+from actc.data.frames import COLUMNS, SCORED, TEXT, TRIPLE, Columns, as_labels
 from actc.data.layout import (
     DELIMITERS,
     JSON_LINES,
@@ -44,7 +44,6 @@ from actc.data.triples import (
 from actc.errors import FileError, OptionError
 
 LOG = logging.getLogger("actc")
-SCORED = (*TRIPLE, "score")
 MOST_READ = 1_000_000
 """Candidates that a session or ``calibrate`` reads; of more, a random sample of so many."""
 SUPPORT = "support"

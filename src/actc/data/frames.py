@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from html import escape
 from importlib import import_module
 from numbers import Integral
 from typing import Any
@@ -20,7 +19,8 @@ from numpy.typing import NDArray
 from actc.errors import OptionError, RowError, TableError, check_choice, choose
 
 TRIPLE = ("head", "relation", "tail")
-COLUMNS = (*TRIPLE, "score", "label")
+SCORED = (*TRIPLE, "score")
+COLUMNS = (*SCORED, "label")
 PROBABILITIES = ("probability", "confidence")
 """Names of a score column whose values are probabilities, where all of them are within 0 and 1."""
 ALIASES = {"subject": "head", "predicate": "relation", "object": "tail", "rel": "relation"}
@@ -65,17 +65,10 @@ def as_arrow(column: Any) -> Any | None:
         return None
     try:
         whole = pyarrow.chunked_array(column).combine_chunks()
-        text = whole.cast(pyarrow.large_string(), safe=True) if _is_text_type(whole.type) else None
+        text = whole.cast(pyarrow.large_string()) if "string" in str(whole.type) else None  # no numbers or dates
     except (pyarrow.ArrowException, UnicodeError, TypeError):  # whatever it is, the slow way has a sentence for it
         return None
     return None if text is None or text.null_count else text
-
-
-def _is_text_type(kind: Any) -> bool:
-    from pyarrow import types
-
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    return any(is_kind(kind) for is_kind in (types.is_string, types.is_large_string, types.is_string_view))
 
 
 def read_frame(frame: Any, names: Sequence[str], columns: Columns = None) -> list[Any]:
@@ -259,20 +252,6 @@ def make_frame(columns: Mapping[str, Any], library: str) -> Any:
     except ModuleNotFoundError:
         raise OptionError(f"A frame of {library} needs {needed}. Install it with: pip install {needed}") from None
     return make(module, dict(columns))
-
-
-def html_table(caption: str, columns: Mapping[str, Any], total: int) -> str:
-    """Return the first rows of aligned columns as an HTML table for a notebook, with a line above and below."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    rows = zip(*(column[:SHOWN] for column in columns.values()), strict=True)
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td>{escape(f'{cell:.4g}' if isinstance(cell, float) else str(cell))}</td>" for cell in row)
-        + "</tr>"
-        for row in rows
-    )
-    more = f"<p>… and {total - SHOWN:,} more</p>" if total > SHOWN else ""
-    return f"<p>{escape(caption)}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
 # WN11 and FB13, as they are given out, write -1 for false.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from itertools import repeat
 from typing import Any, Self
 
@@ -16,12 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from actc.data.frames import (
+    SCORED,
     SHOWN,
+    TRIPLE,
     Columns,
     as_arrow,
     as_list,
     has_probabilities,
-    html_table,
     make_frame,
     read_frame,
     read_further,
@@ -41,9 +43,7 @@ class Vocabulary(tuple[str, ...]):
 
     @classmethod
     def encode(cls, names: Sequence[str]) -> tuple[Self, IntArray]:
-        """Return the sorted distinct names of a column and each row's code, refusing whatever is no text."""
-        if not _is_text(names):
-            raise _no_text(names, "name")
+        """Return the sorted distinct names of a column and each row's code."""
         vocabulary = cls(sorted(dict.fromkeys(names)))
         return vocabulary, vocabulary.codes(names)
 
@@ -88,16 +88,6 @@ def _encode_arrow(*texts: Any) -> tuple[Vocabulary, IntArray]:
     codes = np.empty(len(order), dtype=np.int64)
     codes[order.to_numpy()] = np.arange(len(order))
     return Vocabulary(names), codes[encoded.indices.to_numpy()]
-
-
-def _is_text(names: Sequence[object]) -> bool:
-    return all(issubclass(kind, str) for kind in set(map(type, names)))
-
-
-def _no_text(names: Sequence[object], what: str) -> RowError:
-    row = next(row for row, name in enumerate(names) if not isinstance(name, str))
-    kind = type(names[row]).__name__
-    return RowError(row, f"the {what} is {names[row]!r} ({kind}); every head, relation and tail must be text (str).")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,7 +136,13 @@ class Triples:
 
     def _repr_html_(self) -> str:
         """Return the first rows as a table, for a notebook."""
-        return html_table(repr(self), self.take(np.arange(min(len(self), SHOWN)))._frame_columns(), len(self))
+        columns = self.take(np.arange(min(len(self), SHOWN)))._frame_columns()
+        head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+        texts = ([f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in one] for one in columns.values())
+        rows = ("".join(f"<td>{escape(text)}</td>" for text in row) for row in zip(*texts, strict=True))
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        more = f"<p>… and {len(self) - SHOWN:,} more</p>" if len(self) > SHOWN else ""
+        return f"<p>{escape(repr(self))}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
     def _frame_columns(self) -> dict[str, NDArray[Any]]:
         return dict(self.columns())
@@ -275,22 +271,30 @@ def encode_columns(
     heads: Iterable[str], relations: Iterable[str], tails: Iterable[str], scores: Sized | None = None
 ) -> Triples:
     """Encode three columns of names, refusing columns of different length (scores too) and what is no text."""
-    columns: dict[str, Any] = {"head": as_arrow(heads), "relation": as_arrow(relations), "tail": as_arrow(tails)}
-    in_arrow = all(column is not None for column in columns.values())
-    if not in_arrow:
-        columns = {"head": as_list(heads), "relation": as_list(relations), "tail": as_list(tails)}
-    lengths = {**columns, **({} if scores is None else {"score": scores})}
-    if len({len(column) for column in lengths.values()}) > 1:
-        sizes = ", ".join(f"{len(column)} {name}s" for name, column in lengths.items())
+    given = (heads, relations, tails)
+    in_arrow = [text for text in map(as_arrow, given) if text is not None]
+    columns = in_arrow if len(in_arrow) == len(given) else [as_list(column) for column in given]
+    lengths = [len(column) for column in (*columns, *(() if scores is None else (scores,)))]
+    if len(set(lengths)) > 1:
+        sizes = ", ".join(f"{count} {name}s" for count, name in zip(lengths, SCORED, strict=False))
         raise TableError(f"The columns differ in length: {sizes}.")
-    head, relation, tail = columns.values()
-    try:
-        entity_names, codes = _encode_arrow(head, tail) if in_arrow else Vocabulary.encode(head + tail)
-        relation_names, relation_codes = _encode_arrow(relation) if in_arrow else Vocabulary.encode(relation)
-    except RowError:  # which knows neither the column nor its row
-        raise next(_no_text(names, what) for what, names in columns.items() if not _is_text(names)) from None
+    if columns is in_arrow:
+        head, relation, tail = columns
+        (entity_names, codes), (relation_names, relation_codes) = _encode_arrow(head, tail), _encode_arrow(relation)
+    else:
+        head, relation, tail = map(_check_text, columns, TRIPLE)
+        (entity_names, codes), (relation_names, relation_codes) = map(Vocabulary.encode, (head + tail, relation))
     head_codes, tail_codes = np.split(codes, 2)
     return Triples(head_codes, relation_codes, tail_codes, entity_names, relation_names)
+
+
+def _check_text(names: list[Any], what: str) -> list[str]:
+    """Return a column of names; refuse one with anything but text in it."""
+    if all(issubclass(kind, str) for kind in set(map(type, names))):
+        return names
+    row = next(row for row, name in enumerate(names) if not isinstance(name, str))
+    kind = type(names[row]).__name__
+    raise RowError(row, f"the {what} is {names[row]!r} ({kind}); every head, relation and tail must be text (str).")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -365,10 +369,9 @@ class ScoredTriples(Triples):
         columns : str or dict, optional
             The frame's own names of columns, where they are others: ``{"head": "subj", "score": "weight"}``.
         """
-        names = ("head", "relation", "tail", "score")
-        scored = cls.from_columns(*read_frame(frame, names, columns))
+        scored = cls.from_columns(*read_frame(frame, SCORED, columns))
         probabilities = has_probabilities(frame, columns) and are_probabilities(scored.scores)
-        return replace(scored, probabilities=probabilities, further=read_further(frame, names, columns))
+        return replace(scored, probabilities=probabilities, further=read_further(frame, SCORED, columns))
 
     def check(self) -> None:
         """Refuse a score that is no finite number, or too large to be added up, and a triple that is there twice."""
@@ -526,10 +529,6 @@ class Thresholds:
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a data frame with a row for each relation; any other relation has the cut ``default``."""
         return make_frame(self.columns(), library)
-
-    def _repr_html_(self) -> str:
-        """Return the cuts as a table, for a notebook."""
-        return html_table(repr(self), self.columns(), len(self.cuts))
 
     @property
     def cuts_and_default(self) -> FloatArray:

@@ -21,8 +21,8 @@ from actc.data.calibration import Calibration, Curves
 from actc.data.constraints import Constraints
 from actc.data.database import parse_memory
 from actc.data.deliver import deliver, refuse_inputs
-from actc.data.files import SCORED, name_further, warn_of_unused, write_triples
-from actc.data.frames import TRIPLE, Columns
+from actc.data.files import name_further, warn_of_unused, write_triples
+from actc.data.frames import SCORED, TRIPLE, Columns
 from actc.data.layout import Layout, find_parts, is_table
 from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import Thresholds

@@ -18,8 +18,8 @@ import numpy as np
 from actc.data.answers import Answers
 from actc.data.calibration import Curves
 from actc.data.constraints import Constraints
-from actc.data.files import BAD_ROW, BAD_SCORE, SCORED
-from actc.data.frames import Columns
+from actc.data.files import BAD_ROW, BAD_SCORE
+from actc.data.frames import SCORED, Columns
 from actc.data.layout import Layout
 from actc.data.triples import FloatArray, IntArray, Thresholds, as_vocabulary, encode_columns
 from actc.decide.conflicts import match_conflicts, resolve_conflicts

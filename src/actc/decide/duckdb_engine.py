@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 
 from actc.data.database import open_database, quote, run_watched
-from actc.data.files import BAD_ROW, SCORED, copy_options, find_bad_row, name_further
-from actc.data.frames import TRIPLE
+from actc.data.files import BAD_ROW, copy_options, find_bad_row, name_further
+from actc.data.frames import SCORED, TRIPLE
 from actc.data.layout import Layout, find_layout, find_unreadable_part, quote_name
 from actc.data.progress import Progress
 from actc.decide.decide_sql import EMPTY_NAME, UNNAMED, DecisionCounts, DecisionPlan, Rows, carry_out

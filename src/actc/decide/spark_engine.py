@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow
 from pyspark.sql import functions as sql
 
-from actc.data.files import SCORED, describe_bad_row, name_further
-from actc.data.frames import TRIPLE, Columns, call_columns
+from actc.data.files import describe_bad_row, name_further
+from actc.data.frames import SCORED, TRIPLE, Columns, call_columns
 from actc.data.layout import Layout
 from actc.data.progress import Progress
 from actc.data.spark_session import open_session, run_action
