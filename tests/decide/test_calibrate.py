@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from actc import Answers, calibrate, check_graph, complete_graph, decide_candidates
 from actc.cli.main import commands
-from actc.data.files import write_scored, write_triples
+from actc.data.files import read_scored, write_scored, write_triples
 from actc.data.triples import ScoredTriples, Thresholds
 from actc.errors import ActcError
 from tests.synthetic import make_truth
@@ -52,6 +52,21 @@ def test_a_random_draw_guarantees_in_the_user_s_own_name(files):
     output = output_of(files, "--precision", 0.7, "--picks", "random")
     assert "at least 70% of what" in output
     assert "--picks random" not in output
+
+
+def test_the_precision_that_decide_prints_is_about_the_pool_and_it_says_where_the_files_differ(files, tmp_path):
+    def decide(scores) -> str:
+        words = ("decide", files / "out.json", *scores, "--out", tmp_path / "out.tsv", "--overwrite")
+        return " ".join(CliRunner().invoke(commands, [str(word) for word in words]).output.split())
+
+    output_of(files)
+    pool = read_scored(files / "scores.tsv")[0]
+    write_scored(tmp_path / "other.tsv", pool.with_scores(pool.scores + 100))
+    write_scored(files / "copy.tsv", pool)
+    assert "in the pool of these thresholds" in decide([files / "scores.tsv"])
+    assert "That pool has" not in decide([files / "scores.tsv"])
+    assert "That pool has 1,200 triples" in decide([tmp_path / "other.tsv"])
+    assert "% of 2,400 rows" in decide([files / "scores.tsv", files / "copy.tsv"])
 
 
 TABLE = {"head": ["a"], "relation": ["r"], "tail": ["b"], "score": [0.5], "label": [1]}

@@ -16,6 +16,7 @@ from actc.data.numeric import logit
 from actc.data.triples import ScoredTriples
 from actc.decide.case import Case
 from actc.decide.judges import OTHER_TERMS, fit_weights, make_design, normal_scores
+from actc.session.export import ASSUMED, compare_judges, describe_judges
 from tests.conftest import make_pool
 
 MANY = 4000
@@ -187,3 +188,10 @@ def test_a_judge_under_one_in_three_triples_changes_these_alone():
 
 def test_without_answers_of_judges_there_is_nothing_to_adjust():
     assert Case(POOL, Annotations(np.arange(40), TRUTH[:40]), method="pooled-rndm").judge_adjusted is None
+
+
+@pytest.mark.parametrize(("quality", "answered", "assumed"), [(0.5, 10, True), (0.95, 60, False)])
+def test_a_judge_that_ten_answers_do_not_bear_out_is_described_as_an_assumption(quality, answered, assumed):
+    comparison = compare_judges(with_judge(quality, answered))
+    assert comparison["changed"] > 0
+    assert (ASSUMED in describe_judges(comparison)) == assumed

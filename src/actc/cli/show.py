@@ -210,6 +210,13 @@ def print_decided(decided: DecisionCounts, calibration: Calibration, out: str | 
     if calibration.accepted_precision is not None:
         low, middle, high = calibration.accepted_precision
         lines.append(f"Precision of the accepted ones in the pool of these thresholds: {Share(middle, low, high)}.")
+        pool, of_pool = calibration.counts.pool, calibration.counts.accepted.sum()
+        if (candidates, accepted) != (pool, of_pool):
+            lines.append(
+                f"That pool has {pool:,} triples, of which {of_pool / pool:.0%} are accepted; here it is "
+                f"{accepted / candidates:.0%} of {candidates:,} rows, and a triple in two rows counts twice. The "
+                "precision holds for scores like the pool's. Measure that of others with `actc audit`."
+            )
     show(*lines)
 
 

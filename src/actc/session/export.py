@@ -34,6 +34,10 @@ from actc.session.status import Reliability, describe_session, history
 
 QUANTITIES = ("accuracy", "precision", "recall")
 SURELY = 1.645  # standard deviations from 0 that a weight must be to count as one: a 90% interval
+ASSUMED = (
+    "That rests on the assumption that judges are right more often than not. Judge more triples that they answered "
+    "before you use these decisions."
+)
 NO_CHECKS = (
     "No answer of people's has a known inclusion probability, so nothing checks the judges; sessions ask such "
     "questions by themselves."
@@ -242,9 +246,12 @@ def describe_judges(comparison: dict[str, Any], words: Goal = MISSING_FACTS) -> 
             f"agrees with people on {one['agrees']:.0%} of {one['compared']:,}" if one["compared"] else "not compared"
         )
         weight = f"{one['weight']:+.1f} ± {one['spread']:.1f}"
-        small = " (not significant)" if abs(one["weight"]) < SURELY * one["spread"] else ""
+        small = "; so few answers of people do not show that it knows anything"
+        small = small if abs(one["weight"]) < SURELY * one["spread"] else ""
         lines.append(f"{one['name']}: {one['judged']:,} answers; {agrees}; its answer adds {weight} log-odds{small}.")
     lines.append(f"The judges change {comparison['changed']:,} decisions.")
+    if all(abs(one["weight"]) < SURELY * one["spread"] for one in comparison["judges"]):
+        lines.append(ASSUMED)
     for name in QUANTITIES:
         one, other = comparison["with"][name], comparison["without"][name]
         if one is not None:
