@@ -21,16 +21,16 @@ from click.testing import CliRunner
 import actc
 from actc.cli.main import commands
 from actc.complete.run import run_config
-from actc.data.answers import Annotations, Answers
+from actc.data.answers import Answers
 from actc.data.calibration import Calibration, Sources
 from actc.data.constraints import Constraint, Constraints
 from actc.data.files import read_scored, write_scored, write_triples
 from actc.data.triples import ScoredTriples
 from actc.decide.calibrate import describe_calibration
-from actc.decide.case import FOLDS, Case
+from actc.decide.case import FOLDS
 from actc.decide.decision_table import DECISIONS, PRECISIONS
 from actc.decide.estimate import Share
-from actc.errors import ActcError, OptionError
+from actc.errors import ActcError
 from actc.graph.formats import read_graph
 from actc.methods.named import METHODS
 from actc.session import Judgement, Session
@@ -130,40 +130,45 @@ def rivals(tmp_path_factory):
     return home / "session"
 
 
-def test_rivals_are_decided_alike_by_every_door(rivals, tmp_path):
-    accepted = check_doors(rivals, tmp_path)
+@pytest.fixture(scope="module")
+def walked(request, tmp_path_factory):
+    """For the name of each session: its folder, where its doors wrote, and what each accepts."""
+    made = {}
+
+    def walk(name):
+        if name not in made:
+            session, out = request.getfixturevalue(name), tmp_path_factory.mktemp(f"{name}-doors")
+            made[name] = session, out, check_doors(session, out)
+        return made[name]
+
+    return walk
+
+
+@pytest.mark.parametrize("name", ["people", "judged", "rivals"])
+def test_every_door_accepts_the_same_triples_by_the_same_hands(walked, name):
+    _, out, accepted = walked(name)
     for door, rows in accepted.items():
         assert rows == accepted["export"], door
+    assert set(accepted["export"].values()) == {"person", "method"} | ({"judges"} if name != "people" else set())
+    assert (out / "export.tsv").read_text() == (out / "page.tsv").read_text()
+    assert (accepted["export"] == walked("people")[2]["export"]) == (name == "people")
+
+
+def test_what_constraints_exclude_is_the_same_by_every_door(walked, tmp_path):
+    rivals, out, accepted = walked("rivals")
     case = open_case(rivals)[0]
     held = case.decisions.excluded_columns(case.facts)["against"]
     assert set(held) - {""} == {"fact", "rival"}
-    told = json.loads((tmp_path / "session.json").read_text())["constraints"]
-    assert told == json.loads((tmp_path / "thresholds.json").read_text())["constraints"]
+    told = json.loads((out / "session.json").read_text())["constraints"]
+    assert told == json.loads((out / "thresholds.json").read_text())["constraints"]
     assert told["excluded"] == len(held) > 10
-    assert f"Constraints exclude {len(held)} candidates" in (tmp_path / "r.html").read_text()
+    assert f"Constraints exclude {len(held)} candidates" in (out / "r.html").read_text()
     keys = [(head, relation) for head, relation, _ in accepted["export"] if relation == "r0"]
     words = {key[:2] for key, by in accepted["export"].items() if by == "person"}
     assert not {key for key in keys if keys.count(key) > 1} - words
-    run("decide", tmp_path / "t.json", rivals / "pool.parquet", "--all", "--out", tmp_path / "all.tsv")
+    run("decide", out / "t.json", rivals / "pool.parquet", "--all", "--out", tmp_path / "all.tsv")
     everything = pd.read_csv(tmp_path / "all.tsv", sep="\t")
     assert (everything["by"] == "constraint").sum() == len(held)
-
-
-def test_what_is_excluded_is_expected_to_be_true_as_often_as_the_files_say():
-    count = len(POOL)
-    heads, tails = [f"h{row // 2}" for row in range(count)], [f"t{row}" for row in range(count)]
-    pairs = ScoredTriples.from_columns(heads, ["r"] * count, tails, np.sort(POOL.scores))
-    rows = np.arange(0, count, 4)
-    free = Case(pairs, Annotations(rows, np.random.default_rng(0).random(len(rows)) < pairs.scores[rows]))
-    case = replace(free, constraints=Constraints((Constraint("functional", "r", use="hard"),)))
-
-    for one in (free, case):
-        found, accepted = one.estimates.overall, one.decisions.accepted
-        wrong = len(one.candidates) * (1 - found["accuracy"].middle)
-        missed = wrong - accepted.sum() * (1 - found["precision"].middle)
-        rejected = ~accepted & ~np.isin(np.arange(count), rows)
-        assert missed == pytest.approx(one.decisions.probability[rejected].sum())
-    assert len(case.decisions.excluded) > 10
 
 
 def test_a_method_that_takes_log_odds_says_so_of_a_model_s_own_scores_by_every_door(tmp_path, caplog):
@@ -186,21 +191,17 @@ def test_a_method_that_takes_log_odds_says_so_of_a_model_s_own_scores_by_every_d
     assert len([one for one in caplog.messages if "reads scores as log-odds" in one]) == 1
 
 
-def test_rivals_in_frames_files_and_sessions(rivals, tmp_path):
-    run("export", rivals, "--thresholds", tmp_path / "t.json", "--accepted", tmp_path / "e.tsv")
-    run("decide", tmp_path / "t.json", rivals / "pool.parquet", "--out", tmp_path / "d.tsv")
-    assert rows_of(tmp_path / "d.tsv") == rows_of(tmp_path / "e.tsv")
-    assert "judges" in rows_of(tmp_path / "e.tsv").values()
-    run("export", rivals, "--labels", tmp_path / "l.tsv")
+def test_rivals_in_frames_files_and_sessions(walked, tmp_path):
+    rivals, out, _ = walked("rivals")
     alone = open_case(rivals)[0].without_judges().decisions.columns()  # labels have no judges
     found = decided_in(alone)
     RULES.write(tmp_path / "rules.tsv")
     facts = rivals / "facts.parquet"
     more = ("--constraints", tmp_path / "rules.tsv", "--graph", facts)
-    run("calibrate", rivals / "pool.parquet", "--labels", tmp_path / "l.tsv", *more, "--out", tmp_path / "c.json")
+    run("calibrate", rivals / "pool.parquet", "--labels", out / "l.tsv", *more, "--out", tmp_path / "c.json")
     run("decide", tmp_path / "c.json", rivals / "pool.parquet", "--out", tmp_path / "c.tsv")
     assert rows_of(tmp_path / "c.tsv") == found
-    pool, answers = read_scored(rivals / "pool.parquet")[0], pd.read_csv(tmp_path / "l.tsv", sep="\t")
+    pool, answers = read_scored(rivals / "pool.parquet")[0], pd.read_csv(out / "l.tsv", sep="\t")
     known = read_graph(facts)
     frame = actc.accept_triples(pool, answers, constraints=RULES, graph=known, method="pooled")
     assert decided_in(frame) == found
@@ -286,45 +287,31 @@ def check_numbers(session, out, report, printed) -> None:
         assert latest["expected"] == pytest.approx(report["quality"]["accuracy"]["middle"], abs=1e-4)
 
 
-def test_people_every_door_accepts_the_same_triples_by_the_same_hands(people, tmp_path):
-    accepted = check_doors(people, tmp_path)
-    pool, answers = read_scored(people / "pool.parquet")[0], pd.read_csv(tmp_path / "l.tsv", sep="\t")
-    frame = actc.accept_triples(pool, answers)
-    accepted["frame"] = decided_in(frame)
-    assert set(accepted["export"].values()) == {"person", "method"}
-    for door, rows in accepted.items():
-        assert rows == accepted["export"], door
-    assert (tmp_path / "export.tsv").read_text() == (tmp_path / "page.tsv").read_text()
-    calibrated = actc.calibrate(people / "pool.parquet", tmp_path / "l.tsv", out=tmp_path / "again.json")
-    assert calibrated.thresholds.cuts.tolist() == Calibration.read(tmp_path / "t.json").thresholds.cuts.tolist()
+def test_labels_in_frames_and_files_decide_as_their_session_does(walked, tmp_path):
+    people, out, accepted = walked("people")
+    pool, answers = read_scored(people / "pool.parquet")[0], pd.read_csv(out / "l.tsv", sep="\t")
+    assert decided_in(actc.accept_triples(pool, answers)) == accepted["export"]
+    calibrated = actc.calibrate(people / "pool.parquet", out / "l.tsv", out=tmp_path / "again.json")
+    assert calibrated.thresholds.cuts.tolist() == Calibration.read(out / "t.json").thresholds.cuts.tolist()
     run("report", tmp_path / "again.json", "--out", tmp_path / "a.html", "--json", tmp_path / "again-report.json")
-    assert interval_of(tmp_path / "again-report.json") == pytest.approx(interval_of(tmp_path / "session.json"))
+    assert interval_of(tmp_path / "again-report.json") == pytest.approx(interval_of(out / "session.json"))
 
 
-def test_judges_every_door_heeds_them(people, judged, tmp_path):
-    (tmp_path / "without").mkdir()
-    plain, accepted = check_doors(people, tmp_path / "without"), check_doors(judged, tmp_path)
-    assert "judges" in accepted["export"].values()
-    assert accepted["export"] != plain["export"]
-    for door, rows in accepted.items():
-        assert rows == accepted["export"], door
-
-
-def test_questions_have_the_probability_that_the_files_have_and_none_was_judged(judged, tmp_path):
-    check_doors(judged, tmp_path)
-    run("decide", tmp_path / "t.json", judged / "pool.parquet", "--all", "--out", tmp_path / "all.tsv")
+def test_questions_have_the_probability_that_the_files_have_and_none_was_judged(walked, tmp_path):
+    judged, out, _ = walked("judged")
+    run("decide", out / "t.json", judged / "pool.parquet", "--all", "--out", tmp_path / "all.tsv")
     chances = chances_of(tmp_path / "all.tsv")
-    questions = json.loads((tmp_path / "session.json").read_text())["ask_next"]
+    questions = json.loads((out / "session.json").read_text())["ask_next"]
     asked = {(one["head"], one["relation"], one["tail"]): one["probability"] for one in questions}
     assert asked == pytest.approx({triple: chances[triple] for triple in asked}, abs=1e-9)
     assert len(asked) == 10
-    labels = pd.read_csv(tmp_path / "l.tsv", sep="\t")
+    labels = pd.read_csv(out / "l.tsv", sep="\t")
     assert not set(zip(labels["head"], labels["relation"], labels["tail"], strict=True)) & set(asked)
 
 
-def test_a_card_tells_the_probability_that_the_files_have(people, tmp_path):
-    run("calibrate", people / "pool.parquet", "--labels", labels_of(people, tmp_path), "--out", tmp_path / "t.json")
-    run("decide", tmp_path / "t.json", people / "pool.parquet", "--all", "--out", tmp_path / "all.tsv")
+def test_a_card_has_the_probability_that_the_files_have(walked, tmp_path):
+    people, out, _ = walked("people")
+    run("decide", out / "t.json", people / "pool.parquet", "--all", "--out", tmp_path / "all.tsv")
     session = Session(people)
     Planner(session).step()
     planned = session.store.rows("SELECT triple, probability FROM plan")
@@ -332,12 +319,6 @@ def test_a_card_tells_the_probability_that_the_files_have(people, tmp_path):
     chances = chances_of(tmp_path / "all.tsv")
     assert planned
     assert [row["probability"] for row in planned] == pytest.approx([chances[POOL.triple(row[0])] for row in planned])
-
-
-def labels_of(session, out):
-    """Write the labels of a session; return the file."""
-    run("export", session, "--labels", out / "labels-of.tsv")
-    return out / "labels-of.tsv"
 
 
 @pytest.fixture(scope="module")
@@ -527,36 +508,16 @@ def counted():
         yield counts
 
 
-@pytest.mark.parametrize("which", ["people", "judged"])
-def test_a_report_opens_reads_and_fits_once(request, tmp_path, which):
+@pytest.mark.parametrize(("which", "fits"), [("people", 1 + FOLDS), ("judged", 1 + 2 * FOLDS)])
+def test_a_report_or_an_export_of_everything_opens_reads_and_fits_once(request, tmp_path, which, fits):
     session = request.getfixturevalue(which)
     with counted() as counts:
         actc.write_report(session, tmp_path / "report.html", json_out=tmp_path / "report.json")
-    assert counts == {"opened": 1, "read": 1, "fitted": 1 + FOLDS * (1 + (which == "judged"))}
-
-
-def test_an_export_of_everything_opens_reads_and_fits_once(judged, tmp_path):
+    assert counts == {"opened": 1, "read": 1, "fitted": fits}
     with counted() as counts:
         files = {"labels": "l.tsv", "history": "h.jsonl", "thresholds": "t.json", "accepted": "a.tsv"}
-        actc.export_session(judged, **{name: tmp_path / file for name, file in files.items()})
+        actc.export_session(session, **{name: tmp_path / file for name, file in files.items()})
     assert counts == {"opened": 1, "read": 1, "fitted": 1 + FOLDS}
-
-
-def test_without_a_budget_nobody_is_asked_and_the_method_decides(folder, small_model, tmp_path):  # noqa: F811
-    asked = replace(plan(folder, tmp_path / "out", evidence=False, model=small_model, oracle=None), budget=0)
-    completed = run_config(asked)
-    report = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert report["judged"] == 0
-    assert not (tmp_path / "out" / "session").exists()
-    accepted = rows_of(tmp_path / "out" / "accepted.tsv")
-    assert set(accepted.values()) <= {"method"}
-    assert report["accepted"] == len(accepted)
-    assert f"{len(accepted)} accepted" in completed.lines[0]
-    run(
-        "decide", tmp_path / "out" / "thresholds.json", tmp_path / "out" / "candidates.parquet", "--out", tmp_path / "d"
-    )
-    with pytest.raises(OptionError):
-        replace(asked, precision=1.8)
 
 
 def test_the_command_line_promises_by_an_oracle_and_says_so(folder, small_model, tmp_path):  # noqa: F811
@@ -575,45 +536,23 @@ def test_the_command_line_promises_by_an_oracle_and_says_so(folder, small_model,
     assert rows_of(out / "d.tsv") == accepted
 
 
-def test_who_chooses_a_relation_takes_no_random_check_and_drops_those_on_the_table(tmp_path):
+def test_who_chooses_a_relation_takes_no_random_check(tmp_path):
     write_scored(tmp_path / "scores.parquet", POOL)
     session = create_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled", budget=200))
     bob, planner = session.add_annotator("bob"), Planner(session)
     planner.step()
-    before = session.ask(bob, 30)
-    assert {task.selection for task in before} == {"check", "gain"}
+    assert {task.selection for task in session.ask(bob, 30)} == {"check", "gain"}
     session.exchange(bob, [], 1, WISHED)
     planner.step()
     seen = [task for _ in range(3) for task in session.exchange(bob, [], 60, WISHED)[1]]
-    assert seen
-    assert {task.relation for task in seen} == {WISHED}
-    assert {task.selection for task in seen} == {"gain"}
-    assert all(task.inclusion_probability is None for task in seen)
-    checks = {row["triple"] for row in session.store.rows("SELECT triple FROM plan WHERE selection = 'check'")}
-    held = {row["triple"] for row in session.store.rows("SELECT triple FROM lease WHERE annotator = ?", (bob.id,))}
-    assert checks
-    assert not checks & held
-    assert {task.triple for task in before if task.selection == "check"} - held
-    said = [Judgement("true", task.triple, f"k{task.triple}") for task in seen[:5]]
-    session.exchange(bob, said, 0, WISHED)
-    answers = session.annotations()
-    assert not answers.has_inclusion_probability.any()
+    assert {(task.relation, task.selection, task.inclusion_probability) for task in seen} == {(WISHED, "gain", None)}
+    session.exchange(bob, [Judgement("true", task.triple, f"k{task.triple}") for task in seen[:5]], 0, WISHED)
+    assert not session.annotations().has_inclusion_probability.any()
     session.close()
 
 
-@pytest.mark.parametrize(
-    ("file", "bad"),
-    [
-        ("history.jsonl", {"selection": "xyz"}),
-        ("history.jsonl", {"inclusion_probability": 7}),
-        ("history.jsonl", {"inclusion_probability": "a"}),
-        ("history.jsonl", {"selection": ["gain"]}),
-        ("history.jsonl", {"selection": "check", "inclusion_probability": 0}),
-        ("labels.tsv", {"selection": "xyz"}),
-        ("labels.tsv", {"inclusion_probability": "7"}),
-        ("labels.tsv", {"inclusion_probability": "a"}),
-    ],
-)
+@pytest.mark.parametrize("file", ["history.jsonl", "labels.tsv"])
+@pytest.mark.parametrize("bad", [{"selection": "xyz"}, {"inclusion_probability": "7"}, {"inclusion_probability": "a"}])
 def test_a_way_of_asking_that_cannot_be_is_refused_in_one_sentence(people, tmp_path, file, bad):
     path, triple = tmp_path / file, dict(zip(("head", "relation", "tail"), POOL.triple(3), strict=True))
     if file == "labels.tsv":

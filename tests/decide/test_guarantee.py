@@ -115,12 +115,6 @@ def test_a_list_that_is_short_gets_the_draws_that_it_needs():
     assert case.guarantee.size > 100
 
 
-def test_what_stands_beside_a_draw_is_read_back():
-    plan = RoundPlan(2, 85, 0.7, 400)
-    assert RoundPlan.read(2, plan.sampling_frame, 1 / 400) == plan
-    assert RoundPlan.read(1, "accepted", 0.1) is None
-
-
 def test_about_as_many_answers_as_are_said_to_be_needed_are_enough():
     first = Case(POOL, ask(6, 0.7, budget=60).annotations.without_inclusion_probability())
     needed = first.answers_needed(TargetPrecision(0.7))
@@ -209,14 +203,6 @@ def test_errors_and_answers_of_the_rounds_add_up():
             assert sum(part.share for part in rounds) == pytest.approx(1)
 
 
-def test_lists_are_nested_and_none_where_nothing_is_likely():
-    p = np.linspace(1, 0, 1000)
-    sizes = nested_lists(p, NINETY, RoundPlan(1, 100, 1.0))
-    assert (np.diff(sizes) > 0).all()
-    assert p[: sizes[-1]].mean() >= 0.87
-    assert len(nested_lists(np.full(10, 0.2), NINETY, RoundPlan(1, 100, 1.0))) == 0
-
-
 @pytest.mark.parametrize(("size", "draws"), [(300, 24), (2000, 22), (20_000, 22)])
 def test_a_small_budget_tests_one_list_that_passes_without_a_false_draw_and_is_no_longer_than_pays(size, draws):
     p = np.concatenate([np.full(size // 2, 0.97), np.linspace(0.97, 0.3, size // 2)])
@@ -227,13 +213,16 @@ def test_a_small_budget_tests_one_list_that_passes_without_a_false_draw_and_is_n
     assert 0.4 < sizes[0] / size < 0.8
 
 
-def test_candidates_of_one_probability_are_in_the_same_lists():
-    p = np.repeat([0.99, 0.95, 0.9, 0.85, 0.4], 50)
-    assert set(nested_lists(p, NINETY, RoundPlan(1, 100, 1.0)).tolist()) <= {50, 100, 150, 200, 250}
-
-
 def test_more_answers_are_needed_for_more_precision():
     p = np.concatenate([np.full(5000, 0.98), np.full(5000, 0.3)])
     needed = [answers_needed(p, TargetPrecision(target)) for target in (0.8, 0.9, 0.95)]
     assert needed == sorted(needed)
     assert answers_needed(np.full(1000, 0.5), TargetPrecision(0.9)) is None
+
+
+def test_lists_are_nested_hold_ties_together_and_are_none_where_nothing_is_likely():
+    sizes = nested_lists(np.linspace(1, 0, 1000), NINETY, RoundPlan(1, 100, 1.0))
+    assert (np.diff(sizes) > 0).all()
+    ties = np.repeat([0.99, 0.95, 0.9, 0.85, 0.4], 50)
+    assert set(nested_lists(ties, NINETY, RoundPlan(1, 100, 1.0)).tolist()) <= {50, 100, 150, 200, 250}
+    assert not len(nested_lists(np.full(10, 0.2), NINETY, RoundPlan(1, 100, 1.0)))

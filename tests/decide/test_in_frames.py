@@ -64,6 +64,8 @@ def test_draws_from_a_list_guarantee_it():
     by_method = accepted[accepted["by"] == "method"]
     assert len(by_method) > 100
     assert labels[pool.find(*(by_method[name] for name in TRIPLE))].mean() >= 0.7
+    untold = pd.concat([first, drawn])[[*TRIPLE, "label"]]  # nobody knows how they were selected
+    assert set(accept_triples(pool, untold, precision=0.7)["by"]) == {"person"}
 
 
 @pytest.mark.parametrize(("library", "kind"), {"polars": pl.DataFrame, "pyarrow": pa.Table}.items())
@@ -74,15 +76,6 @@ def test_frames_of_any_library_go_in_and_out(pool, labels, library, kind):
     assert len(accepted) == len(accept_triples(pool, answers))
 
 
-def test_pooled_accepts_before_anybody_answers(pool):
-    assert set(accept_triples(pool)["by"]) == {"method"}
-
-
-def test_answers_of_which_none_is_about_a_candidate_are_refused(pool):
-    with pytest.raises(TableError, match="none of its 1 answers"):
-        accept_triples(pool, {"head": ["x"], "relation": ["y"], "tail": ["z"], "label": [True]})
-
-
 def test_picks_say_how_they_were_chosen_and_answers_keep_it(pool, labels):
     answers = judged(pool, labels)
     read = Answers.from_frame(answers).on(pool)
@@ -90,15 +83,6 @@ def test_picks_say_how_they_were_chosen_and_answers_keep_it(pool, labels):
     assert {"check", "gain"} <= set(read.selection) <= {"check", "gain", "random"}
     for name in ("selection", "sampling_frame", "inclusion_probability"):
         assert answers[name].tolist() == getattr(read, name).tolist()
-
-
-def test_answers_without_a_word_on_how_they_were_asked_promise_nothing():
-    pool, labels, _ = make_truth()
-    first = judged(pool, labels, 15)
-    both = pd.concat([first, judged(pool, labels, 100, answers=first, precision=0.5)])
-    told, untold = (accept_triples(pool, one, precision=0.5) for one in (both, both[[*TRIPLE, "label"]]))
-    assert set(told["by"]) == {"person", "method"}
-    assert set(untold["by"]) == {"person"}
 
 
 def test_no_questions_and_answers_without_a_label_are_refused_in_a_sentence(pool):
@@ -154,15 +138,12 @@ def test_judges_may_give_probabilities_and_answer_twice():
 @pytest.mark.parametrize(("column", "value"), [("probability", 1.5), ("probability", "much"), ("label", "maybe")])
 def test_a_judge_s_answer_that_cannot_be_read_is_refused(pool, labels, column, value):
     heard = frame_of_judges(pool, labels, 1).assign(probability=0.7).astype(object).reset_index(drop=True)
+    with pytest.raises(TableError):
+        accept_triples(pool, judges=heard.drop(columns=["label", "probability"]))
     heard.loc[3, column] = value
     with pytest.raises(RowError) as refused:
         accept_triples(pool, judges=heard)
     assert refused.value.row == 3
-
-
-def test_answers_of_judges_without_a_word_are_refused(pool, labels):
-    with pytest.raises(TableError):
-        accept_triples(pool, judges=frame_of_judges(pool, labels).drop(columns="label"))
 
 
 def test_frames_keep_their_index_and_further_columns(pool, labels):

@@ -72,12 +72,6 @@ def test_who_knows_nothing_new_adds_nothing(said):
     assert np.abs(shifts(answers, 2 * logits, truth)).mean() < 0.1
 
 
-def test_a_judge_upside_down_is_believed_upside_down():
-    truth, logits = draw_truth()
-    said = graded(truth, 0.1)
-    assert np.corrcoef(shifts(said, logits, truth), said)[0, 1] < -0.8
-
-
 def test_the_same_judge_under_two_names_counts_once():
     truth, logits = draw_truth()
     said = yes_or_no(truth, 0.8)
@@ -173,21 +167,6 @@ def test_of_a_pooled_method_most_of_what_an_answer_moved_is_taken_out_again():
         kept.append((abs(left[1] - left[0]), abs(moved[1] - moved[0])))
     left, before = np.mean(kept, axis=0)
     assert left < 0.6 * before  # 0.45 as measured: one step of Newton's method back is an approximation
-
-
-def test_a_judge_under_one_in_three_triples_changes_these_alone():
-    rows = np.arange(0, 600, 3)
-    said = as_answers(POOL, np.where(np.isin(np.arange(600), rows), yes_or_no(TRUTH, 0.9), np.nan)[:, None])
-    answers = Annotations(np.arange(1, 600, 10), TRUTH[1::10])
-    case = Case(POOL, answers, method="pooled-rndm", judged=said)
-    plain = case.without_judges().decisions
-    turned = np.flatnonzero(case.decisions.accepted != plain.accepted)
-    assert len(turned)
-    assert np.isin(turned, rows).all()
-
-
-def test_without_answers_of_judges_there_is_nothing_to_adjust():
-    assert Case(POOL, Annotations(np.arange(40), TRUTH[:40]), method="pooled-rndm").judge_adjusted is None
 
 
 @pytest.mark.parametrize(("quality", "answered", "assumed"), [(0.5, 10, True), (0.95, 60, False)])

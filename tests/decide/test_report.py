@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -62,11 +61,6 @@ def case():
 @pytest.fixture(scope="module")
 def report(case):
     return make_report(case)
-
-
-def test_it_prints_in_a_line_and_shows_a_table_in_a_notebook(report):
-    assert len(repr(report)) < 100
-    assert "120 answers" in repr(report)
 
 
 def test_the_page_is_well_formed_needs_nothing_else_and_shows_the_numbers(report, tmp_path):
@@ -130,21 +124,6 @@ def test_the_page_says_names_what_trust_means_and_what_to_run_next(report, tmp_p
     assert "actc annotate &#39;a b&#39;" in page
 
 
-def test_five_hundred_relations_are_folded_after_the_largest(report, tmp_path):
-    many = replace(report, relations=[replace(report.relations[0], answered_true=7000 + i) for i in range(500)])
-    write_page(many, tmp_path / "report.html")
-    text = (tmp_path / "report.html").read_text()
-    assert "<summary>470 smaller relations" in text
-    assert text.index(">7029 /") < text.index("<details>") < text.index(">7030 /")
-
-
-def test_questions_are_new_ones(case, report):
-    judged = {case.pool.triple(row) for row in case.annotations.rows.tolist()}
-    asked = [(one["head"], one["relation"], one["tail"]) for one in report.ask_next]
-    assert len(asked) == 10
-    assert judged.isdisjoint(asked)
-
-
 def test_nothing_accepted_and_nothing_judged_make_a_report_too(tmp_path):
     case = make_case(0)
     names = case.pool.relation_names
@@ -177,17 +156,6 @@ def test_a_thresholds_file_leads_back_to_its_case(files):
     assert case.thresholds.cuts_and_default == pytest.approx(made.thresholds.cuts_and_default)
     low, middle, high = case.accepted_precision
     assert 0 < low < middle < high <= 1
-
-
-@pytest.mark.parametrize(
-    ("precision", "said"),
-    [(0.4, "at least 40% of what the method has accepted is true"), (0.999, "No list has passed the test")],
-)
-def test_the_report_of_a_thresholds_file_says_what_it_promises(files, precision, said):
-    path = files / "promise.json"
-    calibrate(files / "scores.tsv", files / "labels.tsv", picks="random", precision=precision, out=path)
-    write_page(make_report(read_case(path, Calibration.read(path))), files / "report.html")
-    assert said in " ".join((files / "report.html").read_text(encoding="utf-8").split())
 
 
 def test_thresholds_that_name_no_source_are_refused(files):
