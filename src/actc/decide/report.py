@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from actc.data.frames import TRIPLE
 from actc.data.pages import render
 from actc.data.text_files import in_json, write_text
 from actc.data.triples import as_vocabulary
@@ -140,9 +139,9 @@ def count_excluded(case: Case) -> dict[str, Any]:
 
 def describe_excluded(counts: dict[str, Any]) -> list[str]:
     """Return in sentences what :func:`count_excluded` counted."""
-    named = list(counts["by_constraint"].items())
-    parts = [f"{count:,} by {rule}" for rule, count in named[:MAX_NAMED]]
-    parts += [f"{sum(count for _, count in named[MAX_NAMED:]):,} by others"] if len(named) > MAX_NAMED else []
+    named = list(counts["by_constraint"].items())[:MAX_NAMED]
+    others = sum(counts["by_constraint"].values()) - sum(count for _, count in named)
+    parts = [f"{count:,} by {rule}" for rule, count in (*named, *([("others", others)] if others else ()))]
     facts = f"; {counts['against_facts']:,} contradict a fact" if counts["against_facts"] else ""
     because = f" ({', '.join(parts)}{facts})" if named else ""
     sentences = [f"Constraints exclude {counts['excluded']:,} candidates{because}."]
@@ -177,21 +176,25 @@ def describe_guarantee(guarantee: dict[str, Any], goal: Goal = MISSING_FACTS) ->
 
 
 def _relation_lines(case: Case) -> list[RelationLine]:
+    """Return the numbers of each relation, the largest first."""
     target, estimates, thresholds, lines = case.candidates, case.estimates, case.thresholds, []
     assert estimates is not None
     judged = target.relations[case.answers.rows]
     groups = target.relations, judged, judged[case.answers.labels], target.relations[case.decisions.accepted]
     counts = np.stack([np.bincount(relations, minlength=len(target.relation_names)) for relations in groups])
     places = as_vocabulary(thresholds.relation_names).codes(target.relation_names)  # -1: the default's
-    for at in np.argsort(-target.relation_counts, kind="stable").tolist():
-        place, quality, interval = int(places[at]), estimates.of_relation(at), None
+    for at in np.argsort(-counts[0], kind="stable").tolist():
+        place, quality, interval, over_half = int(places[at]), estimates.of_relation(at), None, "uncertain"
         if thresholds.lower is not None and thresholds.upper is not None and place >= 0:
             interval = (float(thresholds.lower[place]), float(thresholds.upper[place]))
-        precision, (triples, answers, trues, accepted) = quality["precision"], counts[:, at].tolist()
-        over_half = "yes" if precision is not None and precision.low >= 0.5 else "uncertain"
-        over_half, cut = over_half if accepted else "nothing accepted", float(thresholds.cuts_and_default[place])
-        numbers = (triples, answers, trues, accepted, cut, interval, quality, over_half)
-        lines.append(RelationLine(target.relation_names[at], *numbers))
+        triples, answers, trues, accepted = counts[:, at].tolist()
+        if not accepted:
+            over_half = "nothing accepted"
+        elif (precision := quality["precision"]) is not None and precision.low >= 0.5:
+            over_half = "yes"
+        cut = float(thresholds.cuts_and_default[place])
+        name = target.relation_names[at]
+        lines.append(RelationLine(name, triples, answers, trues, accepted, cut, interval, quality, over_half))
     return lines
 
 
@@ -202,9 +205,9 @@ def select_questions(case: Case, count: int = QUESTIONS) -> list[dict[str, Any]]
     rows = np.flatnonzero(~np.isin(case.decisions.by, PEOPLE))
     rows = rows[np.argsort(np.abs(p[rows] - 0.5), kind="stable")][:count]
     chosen = case.candidates.take(rows)
-    numbers = zip(chosen.scores.tolist(), p[rows].tolist(), strict=True)
-    lines = ((*chosen.triple(at), *both) for at, both in enumerate(numbers))
-    return [dict(zip((*TRIPLE, "score", "probability"), line, strict=True)) for line in lines]
+    columns = {**chosen.plain().columns(), "score": chosen.scores, "probability": p[rows]}
+    values = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, one, strict=True)) for one in values]
 
 
 def draw_scores(case: Case, line: RelationLine) -> dict[str, Any]:
@@ -213,26 +216,23 @@ def draw_scores(case: Case, line: RelationLine) -> dict[str, Any]:
     ``bars`` are (left, right, height, accepted), ``low`` and ``high`` the scores at 0 and 1, ``threshold`` a place or
     None where it is outside, ``interval`` the places between which it may lie, ``answers`` (place, label).
     """
-    pool, annotations = case.candidates, case.answers
+    pool, answers = case.candidates, case.answers
     low, high = map(float, np.quantile(pool.scores, [0.002, 0.998]))
     low, high = (low, high) if high > low else (low - 1, high + 1)
     places = np.clip((pool.scores - low) / (high - low), 0, 1)
     mine = pool.relations == pool.relation_names.places[line.relation]
     counts, edges = np.histogram(places[mine], BINS, (0, 1))
-    cut = (line.cut - low) / (high - low)
-    split = np.unique(np.append(edges, np.clip(cut, 0, 1)))
-    middles = (split[1:] + split[:-1]) / 2
-    heights = (counts / max(counts.max(), 1))[np.minimum((middles * BINS).astype(np.int64), BINS - 1)]
-    bars = zip(split[:-1].tolist(), split[1:].tolist(), heights.tolist(), (middles >= cut).tolist(), strict=True)
-    judged = annotations.take(mine[annotations.rows])
+    cut, heights = (line.cut - low) / (high - low), counts / max(counts.max(), 1)
+    columns = edges[:-1], edges[1:], heights, (edges[:-1] + edges[1:]) / 2 >= cut
+    answers = answers.take(mine[answers.rows])
     return {
         "line": line,
-        "bars": [bar for bar in bars if bar[2]],
+        "bars": [bar for bar in zip(*(column.tolist() for column in columns), strict=True) if bar[2]],
         "low": low,
         "high": high,
         "threshold": cut if 0 <= cut <= 1 else None,
         "interval": line.interval and np.clip((np.array(line.interval) - low) / (high - low), 0, 1).tolist(),
-        "answers": list(zip(places[judged.rows].tolist(), judged.labels.tolist(), strict=True)),
+        "answers": list(zip(places[answers.rows].tolist(), answers.labels.tolist(), strict=True)),
     }
 
 
