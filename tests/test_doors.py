@@ -400,9 +400,9 @@ def test_how_each_was_asked_is_the_same_in_the_store_and_in_the_labels_read_back
         np.testing.assert_array_equal(told.inclusion_probability[places[1]], stored.inclusion_probability[places[0]])
 
 
-def test_an_oracle_every_door_accepts_the_same_triples_by_the_same_hands(folder, small_model, tmp_path):  # noqa: F811
+def test_an_oracle_every_door_accepts_the_same_triples_by_the_same_hands(folder, tmp_path):  # noqa: F811
     out = tmp_path / "out"
-    completed = run_config(plan(folder, out, evidence=False, model=small_model))
+    completed = run_config(plan(folder, out))
     check_completion(out, completed.lines)
     accepted = rows_of(out / "accepted.tsv")
     assert "oracle" in accepted.values()
@@ -442,7 +442,7 @@ def check_completion(out, lines) -> None:
 
 
 @pytest.mark.parametrize("oracle", [True, False])
-def test_a_completion_obeys_constraints_by_every_door(folder, small_model, tmp_path, oracle):  # noqa: F811
+def test_a_completion_obeys_constraints_by_every_door(folder, tmp_path, oracle):  # noqa: F811
     relations = sorted({relation for _, relation, _ in triples_of(folder / "candidates.tsv")})
     rules = [Constraint(kind, name, use="hard") for kind in ("functional", "inverse-functional") for name in relations]
     Constraints(tuple(rules)).write(tmp_path / "rules.tsv")
@@ -473,8 +473,8 @@ def ask_people(asking, truth, judges: bool) -> None:
 
 
 @pytest.mark.parametrize("judges", [False, True])
-def test_a_completion_by_people_is_what_its_session_says(folder, small_model, tmp_path, judges):  # noqa: F811
-    asking = plan(folder, tmp_path / "out", evidence=False, model=small_model, oracle=None)
+def test_a_completion_by_people_is_what_its_session_says(folder, tmp_path, judges):  # noqa: F811
+    asking = plan(folder, tmp_path / "out", oracle=None)
     run_config(asking)
     candidates = triples_of(folder / "candidates.tsv")
     true = triples_of(folder / "truth.tsv")
@@ -520,10 +520,9 @@ def test_a_report_or_an_export_of_everything_opens_reads_and_fits_once(request, 
     assert counts == {"opened": 1, "read": 1, "fitted": 1 + FOLDS}
 
 
-def test_the_command_line_promises_by_an_oracle_and_says_so(folder, small_model, tmp_path):  # noqa: F811
+def test_the_command_line_promises_by_an_oracle_and_says_so(folder, tmp_path):  # noqa: F811
     out = tmp_path / "out"
-    words = ("--candidates", folder / "candidates.tsv", "--oracle", folder / "truth.tsv", "--model", small_model)
-    words += ("--no-evidence",)
+    words = ("--candidates", folder / "candidates.tsv", "--oracle", folder / "truth.tsv")
     run("complete", folder / "graph.tsv", *words, "--budget", 6, "--precision", 0.8, "--out", out)
     report = json.loads((out / "report.json").read_text())
     assert report["guarantee"] == {"precision": 0.8, "confidence": 0.9, "passed": False}  # six answers prove little

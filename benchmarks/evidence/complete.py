@@ -73,14 +73,14 @@ def hold_to_truth(out: Path, known: Graph, truth: Graph) -> dict[str, object]:
     columns = duckdb.read_parquet(str(out / "candidates.parquet")).fetchnumpy()
     true = truth.contains(encode_columns(*(columns[name] for name in ("head", "relation", "tail"))))
     by, hidden, right = columns["proposed_by"].astype(str), len(truth) - len(known), int(truth.contains(accepted).sum())
-    precision, pays = right / max(len(accepted), 1), report["model_pays"]
+    precision, adds = right / max(len(accepted), 1), int(((by == "model") & (columns["score"] > 0)).sum())
     low, middle, high = report["accepted_precision"] or (0.0, 0.0, 0.0)
     return {
         "answers": report["judged"], "candidates": len(true), "share_true": float(true.mean()),
         "expected_share": report["evidence"]["expected_share"],
         "found_rules": true[by != "model"].sum() / hidden, "found_model": true[by != "rules"].sum() / hidden,
         "found_both": true.sum() / hidden,
-        "model_adds": pays["adds"], "accepted": len(accepted), "precision": precision, "recall": right / hidden,
+        "model_adds": adds, "accepted": len(accepted), "precision": precision, "recall": right / hidden,
         "f1": 2 * right / (len(accepted) + hidden), "low": low, "middle": middle, "high": high,
         "holds": low <= precision <= high,
     }  # fmt: skip

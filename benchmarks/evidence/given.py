@@ -79,7 +79,7 @@ def look_up(triples: Graph) -> FloatArray:
     with patch.object(given, "OWN_WEIGHT", 1.0):
         nothing = np.zeros(len(triples))
         scored = replace(triples.with_scores(nothing), further={"confidence": nothing})
-        return score_given(NOTHING, Candidates(scored, log_odds=True)).triples.scores
+        return score_given(NOTHING, Candidates(scored)).triples.scores
 
 
 def measure(kind: str, share: float, seed: int) -> Iterator[tuple[object, ...]]:

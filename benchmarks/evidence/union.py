@@ -30,7 +30,7 @@ BEST = (1, 2, 5, 10)
 def ask_model(model: Path, graph: Graph, out: Path) -> None:
     """Have the model propose as if its holdout were not known."""
     held = find_unseen(model, graph)
-    known = graph if held is None else graph.take(~held.contains(graph))
+    known = graph.take(~held.contains(graph))
     write_scored(out, collect_candidates(CandidateSearch(load_result(model), known, max(BEST))))
 
 

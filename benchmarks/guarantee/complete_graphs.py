@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from actc.complete.config import RunConfig
-from actc.complete.oracle import NO_ANSWERS, FileOracle, ask_oracle, draw_pool
-from actc.complete.prepare import prepare
+from actc.complete.oracle import NO_ANSWERS, FileOracle, ask_oracle, draw_pool, worth_asking
+from actc.complete.run import prepare
 from actc.data.progress import no_stage
 from actc.data.triples import BoolArray
 from actc.decide.case import Case
@@ -47,7 +47,7 @@ def measure(folder: Path, seed: int, repeats: int) -> Iterator[tuple[object, ...
         plan = RunConfig(out / "graph.tsv", out / "better", seed=seed)
         ready, _ = prepare(plan, read_graph(out / "graph.tsv"), None, None, no_stage)
         judged = FileOracle(out / "truth.tsv", true=truth).judge(ready.triples)
-        rows, method, true = ready.worth_asking(judged.rows), ready.method, judged.labels
+        rows, method, true = worth_asking(ready.triples, judged.rows), plan.method, judged.labels
     for way, (budget, target) in WAYS.items():
         for repeat in range(repeats if budget else 1):
             case = Case(ready.triples, method=method, target=target)

@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 from actc import ScoredTriples
-from actc.complete.candidates import LEAST_ELIGIBLE, Candidates, best_placed, worth_asking
+from actc.complete.candidates import Candidates
 from actc.complete.config import RunConfig
-from actc.complete.oracle import FileOracle, ask_oracle
+from actc.complete.oracle import LEAST_ELIGIBLE, FileOracle, ask_oracle, worth_asking
+from actc.complete.propose import best_placed
 from actc.complete.pykeen import find_unseen
 from actc.complete.report import AddedFacts
 from actc.complete.run import run_config
@@ -25,7 +26,7 @@ from actc.graph.formats import read_graph, write_graph
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import EVIDENCE_METHOD
 from actc.session import Judgement, Session
-from tests.complete.small_graph import make_graph, new_facts, trained_on
+from tests.complete.small_graph import make_graph, new_facts
 from tests.conftest import make_pool, triples_of
 from tests.evidence.test_rules import make_families
 
@@ -111,23 +112,12 @@ def test_the_page_says_why_facts_were_accepted_and_what_to_run_next(done):
 
 
 def test_a_plan_is_said_as_its_command():
-    asked = RunConfig(
-        "my graph.tsv", "out", model="my model", evidence=False, oracle=__file__, base=("a", "b"), trust=True, seed=3
-    )
+    asked = RunConfig("my graph.tsv", "out", model="my model", oracle=__file__, base=("a", "b"), trust=True, seed=3)
     assert asked.command(budget=7) == (
-        f"actc complete 'my graph.tsv' --model 'my model' --no-evidence --oracle {__file__} --budget 7 --seed 3 "
+        f"actc complete 'my graph.tsv' --model 'my model' --oracle {__file__} --budget 7 --seed 3 "
         "--base a --base b --trust --out out"
     )
     assert RunConfig("g.tsv", "out", best=7).command() == "actc complete g.tsv --best 7 --out out"
-
-
-def test_without_evidence_the_model_alone_decides(folder, small_model, tmp_path):
-    run_config(plan(folder, tmp_path / "out", evidence=False, model=small_model))
-    report = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert report["evidence"] is None
-    assert report["method"] == "pooled"
-    assert report["model"] == {"folder": str(small_model)}
-    assert "reasons" not in (tmp_path / "out" / "accepted.tsv").read_text().splitlines()[0]
 
 
 def test_of_too_many_proposals_the_best_placed_are_weighed():
@@ -142,26 +132,10 @@ def test_of_too_many_proposals_the_best_placed_are_weighed():
 def test_holdout_facts_are_no_candidates(folder, small_model, tmp_path):
     run_config(plan(folder, tmp_path / "out", candidates=None, model=small_model))
     assert 0 < json.loads((tmp_path / "out" / "report.json").read_text())["evidence"]["expected_share"] < 1
+    proposed = pd.read_parquet(tmp_path / "out" / "candidates.parquet")["proposed_by"]
+    assert "rules;model" in set(proposed) <= {"rules", "model", "rules;model"}
     assert len(held := find_unseen(small_model, make_graph())) == 6
     assert not held.contains(read_graph(tmp_path / "out" / "candidates.parquet")).any()
-
-
-def test_a_model_that_saw_all_facts_is_weighed_by_the_graphs_own_and_that_is_said(folder, small_model, tmp_path):
-    graph = write_graph_file(tmp_path / "graph.tsv", trained_on())
-    lines = run_config(replace(plan(folder, tmp_path / "out", model=small_model), graph=graph)).lines
-    assert any(line.startswith("No holdout facts are known: the graph's own facts teach") for line in lines)
-    assert "reasons" in (tmp_path / "out" / "accepted.tsv").read_text().splitlines()[0]
-
-
-@pytest.mark.parametrize("evidence", [True, False])
-def test_the_model_proposes_where_nobody_does(folder, small_model, tmp_path, evidence):
-    asked = plan(folder, tmp_path / "out", candidates=None, best=1, model=small_model, evidence=evidence)
-    run_config(asked)
-    proposed = triples_of(tmp_path / "out" / "candidates.parquet")
-    assert proposed
-    assert not proposed & triples_of(folder / "graph.tsv")
-    with pytest.raises(OptionError, match="--no-evidence: a model then decides alone; give --model"):
-        replace(asked, model=None, evidence=False)
 
 
 def judge_all(folder, truth):
@@ -254,16 +228,15 @@ def test_a_damaged_record_of_the_run_is_said_in_a_sentence(folder, tmp_path, dam
 
 
 def test_what_cannot_work_is_refused_before_the_work(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("actc.complete.prepare.score_given", lambda *_, **__: pytest.fail("weighed"))
+    monkeypatch.setattr("actc.complete.run.score_given", lambda *_, **__: pytest.fail("weighed"))
     (tmp_path / "bad.json").write_text("[1, 2")
     for options, sentence in (
         ({"names": (tmp_path / "bad.json",)}, "this is no JSON file"),
         ({"candidates": tmp_path / "none.tsv"}, "no such file"),
         ({"oracle": tmp_path / "none.tsv"}, "no such file"),
         ({"names": (tmp_path / "none.tsv",)}, "no such file"),
-        ({"method": "pooled-known"}, "give --no-evidence too"),
-        ({"holdout": folder / "graph.tsv"}, "give --model too"),
-        ({"holdout": tmp_path / "none.tsv", "model": tmp_path}, "no such file"),
+        ({"method": "pooled-known"}, "see: actc calibrate --known"),
+        ({"model": tmp_path}, "leave one out"),
         ({"method": "poold"}, "Did you mean 'pooled'"),
         ({"out": tmp_path / "bad.json"}, "is a file"),
         ({"budget": -1}, "and -1 is not possible"),
@@ -282,13 +255,6 @@ def test_one_run_at_a_time_works_in_a_folder(folder, tmp_path):
         with pytest.raises(FileError, match="out is being written by another run"):
             run_config(plan(folder, tmp_path / "out"))
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".begun.json.lock"]
-
-
-def test_candidates_with_strange_names_or_literals_are_left_out_and_counted(folder, small_model, tmp_path):
-    more = (folder / "candidates.tsv").read_text() + "nobody\tlikes\tthis\n"
-    (tmp_path / "more.tsv").write_text(more)
-    lines = run_config(plan(folder, tmp_path / "out", candidates=tmp_path / "more.tsv", model=small_model)).lines
-    assert "1 candidates have names that the model does not know; they are left out." in lines
 
 
 def test_literals_stay_in_the_graph(folder, tmp_path):

@@ -123,7 +123,6 @@ def test_few_candidates_are_ranked_by_their_confidence_alone_or_by_nothing(tmp_p
         (tmp_path / "c.tsv").write_text(f"head\trelation\ttail{column}\nx\tr\ty{cells[0]}\nx\tr\tz{cells[1]}\n")
         scored = score_given(NOTHING, read_given(tmp_path / "c.tsv", "", NOTHING))
         np.testing.assert_allclose(scored.triples.scores, expected)
-        assert scored.method == "pooled-evidence"
         assert scored.reasons is None
 
 

@@ -26,7 +26,7 @@ ONE_TIME = ("undo", "if_changed")
 """Options of one run that the next one does not repeat."""
 CHECK = "check"
 """In the folder of a run that looks for missing facts and for wrong ones: the folder of the wrong ones."""
-PATHS = ("graph", "out", "model", "candidates", "oracle", "holdout", "undo")
+PATHS = ("graph", "out", "model", "candidates", "oracle", "undo")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,6 @@ class RunConfig:
         None, "A table of triples, such as from text; only these are decided. [default: what rules and a model propose]"
     )
     columns: Columns = option(None, f"{COLUMNS} Of --candidates, if there, else of GRAPH.", check=True)
-    evidence: bool = option(True, "Score candidates by the evidence of the graph, or by the model alone.")
     oracle: Path | None = option(
         None, "Judged triples with labels, or a graph of all true ones. [default: people are asked]", check=True
     )
@@ -58,16 +57,9 @@ class RunConfig:
     )
     check: bool = option(False, "Find wrong facts of the graph too: half of the answers are about them.")
     seed: int = option(0, "Where draws start from.", check=True)
-    method: str | None = option(
-        None, "See: actc methods. [default: pooled-evidence; without evidence pooled]", more=True
-    )
+    method: str = option("pooled-evidence", "See: actc methods.", more=True)
     confidence: float = option(0.9, "The confidence of the guaranteed precision.", more=True)
-    best: int | None = option(
-        None, "How many proposals of a model to a question. [default: 10; without evidence 2]", more=True
-    )
-    holdout: Path | None = option(
-        None, "Facts that the model was not trained on. [default: those of its folder]", more=True
-    )
+    best: int = option(10, "How many proposals of a model to a question.", more=True)
     judged: tuple[Path, ...] = option(
         (), "Answers from elsewhere, such as a judged audit: they teach, and decide what they are about. Repeatable.",
         more=True,
@@ -83,6 +75,8 @@ class RunConfig:
     if_changed: bool = option(False, "Do nothing where nothing is new since the last run.", more=True)
 
     def __post_init__(self) -> None:
+        from actc.methods.named import find_method
+
         for name in PATHS:
             given = getattr(self, name)
             object.__setattr__(self, name, None if given is None else as_path(name, given))
@@ -97,55 +91,32 @@ class RunConfig:
                 if not one.metadata["check"] and getattr(self, one.name) != one.default:
                     raise OptionError(f"{flag(one)}: a check has no such option; it is one of actc complete.")
             object.__setattr__(self, "precision", PRECISION if self.precision is None else self.precision)
-        for wrong, message in self._refusals():
-            if wrong:
-                raise OptionError(message)
-        if self.precision is not None:
-            self._target(self.precision)  # refuses what cannot be guaranteed
-        if self.method is not None:
-            from actc.methods.named import find_method
-
-            if find_method(self.method).reads == "known" and self.evidence:
-                raise OptionError(
-                    f"--method: {self.method} compares scores with those of known facts, which evidence has none of; "
-                    "give --no-evidence too."
-                )
-        for path in (self.oracle, self.holdout, self.facts, self.candidates, *self.judged, *self.names):
-            if path is not None and not path.exists():
-                raise FileError(f"{path}: there is no such file.")
-
-    def _refusals(self) -> list[tuple[bool, str]]:
-        """Return which options exclude each other, and whether they are given."""
         no_graph = self.graph is None
-        return [
+        for wrong, message in (
             (no_graph and self.candidates is None, "Give a GRAPH, or a table of triples with --candidates, or both."),
             (no_graph and self.check, "--check: it checks the facts of a GRAPH; give one."),
-            (
-                no_graph and not self.evidence,
-                "--no-evidence: a model then compares with the facts of a GRAPH; give one.",
-            ),
+            (self.model and self.candidates, "--model: a model proposes, and --candidates are given; leave one out."),
             (self.out.exists() and not self.out.is_dir(), f"--out: {self.out} is a file; give the name of a folder."),
             (
                 self.budget < 0,
                 f"--budget: how many new answers to ask for; 0 asks nobody, and {self.budget} is not possible.",
             ),
             (
-                self.best is not None and self.best < 1,
-                f"--best: at least one answer to a question is needed, not {self.best}.",
-            ),
-            (
-                self.model is None and not self.evidence,
-                "--no-evidence: a model then decides alone; give --model, or leave --no-evidence out.",
-            ),
-            (
-                self.model is None and self.holdout is not None,
-                "--holdout: these are facts that a model was not trained on; give --model too.",
-            ),
-            (
                 self.undo is not None and self.goal == "missing" and not self.check,
                 "--undo: without --check nothing was taken out; give --check too.",
             ),
-        ]
+        ):
+            if wrong:
+                raise OptionError(message)
+        _ = self.session_target  # refuses what cannot be guaranteed
+        if find_method(self.method).reads == "known":
+            raise OptionError(
+                f"--method: {self.method} compares scores with those of known facts, which evidence has none of; see: "
+                "actc calibrate --known."
+            )
+        for path in (self.oracle, self.facts, self.candidates, *self.judged, *self.names):
+            if path is not None and not path.exists():
+                raise FileError(f"{path}: there is no such file.")
 
     @property
     def session(self) -> Path:
@@ -156,13 +127,6 @@ class RunConfig:
     def annotate(self) -> str:
         """The command line that opens the session's page."""
         return f"actc annotate {shlex.quote(str(self.session))}"
-
-    @property
-    def source(self) -> Path:
-        """The graph, or the candidates where there is none."""
-        path = self.graph or self.candidates
-        assert path is not None
-        return path
 
     @property
     def facts(self) -> Path | None:
@@ -177,7 +141,7 @@ class RunConfig:
     @property
     def title(self) -> str:
         """What pages call the run."""
-        return self.source.name.partition(".")[0]
+        return str((self.graph or self.candidates or self.out).name).partition(".")[0]
 
     @property
     def target(self) -> TargetPrecision | None:
@@ -187,12 +151,9 @@ class RunConfig:
     @property
     def session_target(self) -> TargetPrecision | None:
         """What is guaranteed by the answers in a session, whether or not there will be more of them."""
-        return None if self.precision is None else self._target(self.precision)
-
-    def _target(self, precision: float) -> TargetPrecision:
         from actc.decide.guarantee import TargetPrecision
 
-        return TargetPrecision(precision, self.confidence)
+        return None if self.precision is None else TargetPrecision(self.precision, self.confidence)
 
     @property
     def checking(self) -> RunConfig:
@@ -206,19 +167,14 @@ class RunConfig:
         """How many answers to ask for now: what is put back is decided by those that are there."""
         return 0 if self.undo is not None else self.budget
 
-    @property
-    def answers(self) -> int:
-        """How many answers to a question are candidates."""
-        return self.best or (10 if self.evidence else 2)
-
     def inputs(self) -> dict[str, Any]:
         """Return what the candidates and their scores depend on."""
         from actc.data.begun import fingerprint
 
         base = self.base if isinstance(self.base, str) else list(self.base)
-        files = {f"--{name}": fingerprint(getattr(self, name)) for name in ("model", "candidates", "holdout")}
+        files = {f"--{name}": fingerprint(getattr(self, name)) for name in ("model", "candidates")}
         inputs = {"goal": self.goal, "graph": fingerprint(self.graph), "--base": base, **files, "--seed": self.seed}
-        return {**inputs, "--columns": self.columns, "--best": self.answers, "--evidence": self.evidence}
+        return {**inputs, "--columns": self.columns, "--best": self.best}
 
     def decision_inputs(self) -> dict[str, Any]:
         """Return what decisions depend on besides."""

@@ -116,7 +116,7 @@ def doubt_facts(graph: Graph, seed: int = 0, stage: Stage = no_stage) -> Candida
         evidence = gather_evidence(graph, some, Limits.for_count(len(some)), progress=advance)
     reasons = Reasons(((evidence, model),), graph)
     named = dict(zip(model.columns, pieces[rows].T, strict=True))
-    return Candidates(doubtful.with_pieces(**named), reasons=reasons, log_odds=True)
+    return Candidates(doubtful.with_pieces(**named), reasons=reasons)
 
 
 def probability_wrong(facts: Candidates, case: Case | None = None) -> FloatArray:

@@ -11,10 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from actc.complete.candidates import GIVEN, TOO_SMALL, Candidates, proposed_by
+from actc.complete.candidates import Candidates
 from actc.complete.doubt import LEAST_FACTS, doubt_facts, explain_facts
-from actc.complete.search import Scorer, knows, refuse_strangers, score_triples
-from actc.complete.union import OWN_FACTS
 from actc.data.answers import PROVENANCE
 from actc.data.files import read_scored
 from actc.data.frames import Columns
@@ -24,7 +22,7 @@ from actc.data.progress import Stage, no_stage
 from actc.data.triples import FloatArray, ScoredTriples
 from actc.errors import OptionError, TableError
 from actc.evidence.model import Quantiles
-from actc.evidence.score import TrainingSet, create_training_set, score_evidence
+from actc.evidence.score import TrainingSet, score_evidence
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.rdf import Base, without_literals
@@ -34,9 +32,6 @@ OWN_SCORES = ("confidence", "given_score")
 SURE = 0.975  # a confidence counts as no surer than this
 OWN_WEIGHT = 0.3  # of the candidates' evidence for each other; chosen on the generators of benchmarks/evidence/given.py
 OWN_GRAPH = "The candidates were given: the graph's own facts teach the weights of evidence."
-UNSCORED = (
-    "The candidates were given, not proposed by the model: the weights of evidence are learned without its scores."
-)
 THEMSELVES = "Without a graph to learn from, candidates are ranked by {}what they show of each other."
 CONFIDENCE_ALONE = "These are too few triples to learn from: the confidence of each decides until there are answers."
 NOTHING_KNOWN = "These are too few triples to learn from, and have no confidence: only answers show which are true."
@@ -58,7 +53,9 @@ def read_given(path: Path, base: Base, graph: Graph, columns: Columns = None) ->
         raise OptionError(f"{path}: the graph holds all of these {len(plain)} triples already.")
     known = len(plain) - int(new.sum())
     notes = (*plain.notes, *([f"Candidates that the graph holds already: {known:,}."] if known else []))
-    return Candidates(proposed_by(GIVEN, triples.take(triples.rows_of(plain)[new])), notes, log_odds=True)
+    triples = triples.take(triples.rows_of(plain)[new])
+    further = {**triples.further, "proposed_by": np.full(len(triples), "given", dtype=object)}
+    return Candidates(replace(triples, further=further), notes)
 
 
 def _own_score(triples: ScoredTriples) -> str | None:
@@ -116,37 +113,3 @@ def _score_by_themselves(graph: Graph, given: Candidates, seed: int, stage: Stag
     reasons = explain_facts(doubtful, Graph.of(triples))
     triples, notes = triples.with_scores(scores), (*given.notes, note)
     return replace(given, triples=triples, notes=notes, reasons=reasons, by_themselves=True)
-
-
-def score_given_with_model(
-    graph: Graph, given: Candidates, model: Scorer, holdout: Graph | None, stage: Stage
-) -> Candidates:
-    """Score candidates by a model and by evidence; those with names that the model does not know are left out.
-
-    ``holdout`` are facts that the model was not trained on.
-    """
-    plain = score_by_model(given, model)
-    known = None if holdout is None else holdout.take(np.flatnonzero(knows(model, holdout)))
-    facts = None if known is None or len(known) < 2 else score_triples(model, known)
-    candidates = plain.triples.with_pieces(score=plain.triples.scores)
-    try:
-        training = create_training_set(graph, candidates, facts)
-        graph = Graph.of(graph.union(training.holdout))
-        scored, weights = score_evidence(graph, candidates, training, stage=stage)
-    except TableError:
-        return replace(plain, notes=(*plain.notes, TOO_SMALL))
-    why = UNSCORED if holdout is not None else f"No holdout facts are known: {OWN_FACTS}"
-    notes = plain.notes if weights.with_scores else (*plain.notes, why)
-    return Candidates.by_evidence(scored, weights, graph, *notes)
-
-
-def score_by_model(given: Candidates, model: Scorer) -> Candidates:
-    """Score candidates by a model alone."""
-    familiar, triples = knows(model, given.triples), given.triples
-    if not familiar.any():
-        refuse_strangers(Graph.of(triples), Graph.of(triples.recoded(model.entity_names, model.relation_names)))
-    strange = int((~familiar).sum())
-    unknown = f"{strange:,} candidates have names that the model does not know; they are left out."
-    some = triples.take(familiar)
-    scored = replace(score_triples(model, Graph.of(some)), further=some.further)
-    return Candidates(scored, (*given.notes, *([unknown] if strange else [])))

@@ -9,7 +9,8 @@ import numpy as np
 
 from actc.data.answers import Annotations, Answers
 from actc.data.layout import find_layout
-from actc.data.triples import BoolArray, IntArray, Triples
+from actc.data.numeric import sigmoid
+from actc.data.triples import BoolArray, IntArray, ScoredTriples, Triples
 from actc.decide.case import Case
 from actc.decide.decision_table import ORACLE
 from actc.decide.pick import pick_next
@@ -20,6 +21,8 @@ from actc.graph.rdf import Base
 
 DRAWN_AT_ONCE = 10  # draws from a list, before anybody looks whether it has passed
 POOL = 50_000  # candidates that questions are chosen from; a random part of them, where there are more
+HOPELESS = 0.05  # of the expected number of true candidates: no question is about the least likely ones that sum to it
+LEAST_ELIGIBLE = 10_000  # candidates that questions may be about, however unlikely
 NO_ANSWERS = Answers()
 
 
@@ -104,6 +107,19 @@ def ask_oracle(
             break
         case = case.plus(picks.answered(labels[picks.rows], ORACLE))
     return replace(case, bases={})
+
+
+def worth_asking(candidates: ScoredTriples, rows: IntArray) -> IntArray:
+    """Return those of some candidates, by rising row, that questions should be about: without the least likely.
+
+    Of a large graph's proposals one in a hundred or a thousand is true: a hundred questions about any of them would
+    find none. Scores are log-odds.
+    """
+    p = sigmoid(candidates.scores[rows])
+    order = np.argsort(p, kind="stable")
+    hopeless = np.cumsum(p[order]) <= HOPELESS * p.sum()
+    hopeless[-LEAST_ELIGIBLE:] = False
+    return np.sort(rows[order[~hopeless]])
 
 
 def draw_pool(candidates: Triples, rows: IntArray, answers: Answers, random: np.random.Generator) -> IntArray:

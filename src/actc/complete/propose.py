@@ -1,26 +1,52 @@
-"""Candidates of rules, of a model, or of both, as ``actc candidates`` writes them."""
+"""Candidates that rules propose, a model, or both: as ``actc candidates`` writes them, and with log-odds by evidence.
+
+Where both propose, each candidate is there once, with who proposed it. What both propose is far likelier than what a
+model alone does, and other evidence counts in it. So each kind is learned by itself, from facts that neither had seen.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from actc.complete.candidates import MODEL, Candidates, ask_for, best_placed, candidates_of_rules, proposed_by
+from actc.complete.candidates import Candidates
 from actc.complete.config import Finished
-from actc.complete.pykeen import find_unseen, load_result
-from actc.complete.search import CandidateSearch, Scorer, collect_candidates, knows
-from actc.complete.union import candidates_of_both
+from actc.complete.pykeen import load_result
+from actc.complete.search import CandidateSearch, Scorer, collect_candidates, knows, score_known
 from actc.data.deliver import check_writable
 from actc.data.files import copy_options, write_scored
 from actc.data.frames import Columns
+from actc.data.numeric import sigmoid
 from actc.data.progress import Stage, no_stage
-from actc.errors import OptionError
-from actc.evidence.rules import propose_by_rules
+from actc.data.triples import ScoredTriples, Triples
+from actc.errors import OptionError, TableError
+from actc.evidence.holdouts import MOST_UNLABELLED, RESAMPLES, HoldoutEstimate, score_rules
+from actc.evidence.plan import is_of_scores
+from actc.evidence.reasons import Reasons
+from actc.evidence.rules import RULES, propose_by_rules
+from actc.evidence.score import TrainingSet, best_place, score_evidence
+from actc.evidence.table import place_scores
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
-from actc.graph.rdf import Base, without_literals
+from actc.graph.rdf import without_literals
+
+MODEL = "model"
+"""Who proposed a candidate, beside ``RULES``."""
+MOST_PROPOSED = 2_000_000  # by a model; of these the MOST_SCORED placed best get evidence
+MOST_SCORED = 1_000_000  # proposals; each takes half a kilobyte of evidence, a few times over
+LEFT_OUT = "{:,} proposals of the model alone are left out: hardly a fact that it was not trained on is among them."
+NO_HOLDOUT = (
+    "The graph has no facts that the model was not trained on: whether it pays is unknown; train it on nine tenths."
+)
+OWN_FACTS = (
+    "Hardly a fact that the model was not trained on is among the proposals: the graph's own facts teach the weights "
+    "of evidence, and scores do not count."
+)
 
 
 def propose_candidates(
@@ -29,15 +55,13 @@ def propose_candidates(
     *,
     model: str | Path | None = None,
     best: int = 5,
-    evidence: bool = False,
-    holdout: str | Path | None = None,
     trust: bool = False,
     columns: Columns = None,
     stage: Stage = no_stage,
 ) -> Finished:
-    """Propose new facts, as ``actc candidates`` does: by the graph's own rules, by a model, or with evidence by both.
+    """Propose new facts, as ``actc candidates`` does: by the graph's own rules, or by a model.
 
-    A model's run that is cut off goes on where it stopped when it is started again; scoring by evidence begins anew.
+    A model's run that is cut off goes on where it stopped when it is started again.
 
     Parameters
     ----------
@@ -45,16 +69,11 @@ def propose_candidates(
         The known facts, in any format that actc reads.
     out : path
         A .parquet, .tsv or .csv file. Of what rules propose it has the surest rule, ``rule``, its confidence,
-        ``rule_confidence``, and the number of rules, ``rules``; without evidence the score is that confidence.
-        ``proposed_by`` is ``rules``, ``model`` or ``rules;model``.
+        ``rule_confidence``, which is the score, and the number of rules, ``rules``.
     model : path, optional
         A folder that PyKEEN's pipeline wrote: its best answers are proposed.
     best : int
         How many proposals for a slot.
-    evidence : bool
-        Whether the score is the log-odds by all the evidence; rules then propose beside the model.
-    holdout : path, optional
-        With evidence: facts that the model was not trained on; without it those of its folder.
     trust : bool
         Whether a pickle may be read, which can run any code in it.
     columns : str or dict, optional
@@ -64,54 +83,182 @@ def propose_candidates(
     """
     out = check_writable(out)
     copy_options(out)  # refuses an ending that no table has, before long work
-    if holdout is not None and not evidence:
-        raise OptionError("--holdout: from holdout facts the weights of evidence are learned; give --evidence too.")
-    known, parts = without_literals(read_graph(graph, columns=columns)), out.with_name(out.name + ".parts")
-    if model is not None:
-        scorer = load_result(model, trust=trust)
-        if evidence:
-            facts = read_holdout(model, holdout, known)
-            candidates = candidates_of_rules_and_model(known, scorer, facts, best, parts, stage)
-        else:
-            candidates = candidates_of_model(known, scorer, best, parts, stage)
-    elif evidence:
-        candidates = candidates_of_rules(known, stage=stage)
-    else:
+    known = without_literals(read_graph(graph, columns=columns))
+    if model is None:
         with stage("Rules") as advance:
-            candidates = Candidates(propose_by_rules(known, progress=advance)[0])
-    write_scored(out, candidates.triples.take(np.argsort(-candidates.triples.scores, kind="stable")))
-    scored = "; their scores are log-odds, for --method pooled-evidence" if candidates.log_odds else ""
-    return Finished((*candidates.notes, f"{out}: {len(candidates.triples)} candidates{scored}."), (out,))
+            proposed = propose_by_rules(known, progress=advance)[0]
+    else:
+        search = CandidateSearch(load_result(model, trust=trust), known, best)
+        proposed = ask_model(search, out.with_name(out.name + ".parts"), stage)
+    write_scored(out, proposed.take(np.argsort(-proposed.scores, kind="stable")))
+    return Finished((f"{out}: {len(proposed)} candidates.",), (out,))
 
 
-def read_holdout(model: str | Path, holdout: str | Path | None, graph: Graph, base: Base = "") -> Graph | None:
-    """Return facts that a model was not trained on: those of a file, else those of the graph that it did not see."""
-    return find_unseen(model, graph) if holdout is None else read_graph(holdout, base=base)
-
-
-def candidates_of_model(graph: Graph, scorer: Scorer, best: int, parts: Path, stage: Stage) -> Candidates:
-    """Return the best answers of a model to every question that the known facts leave open; ``parts`` is a folder."""
+def ask_model(search: CandidateSearch, parts: Path, stage: Stage) -> ScoredTriples:
+    """Return the best answers of a model to every open question; they lie in the folder ``parts`` meanwhile."""
     with stage("Questions") as advance:
-        proposals = collect_candidates(CandidateSearch(scorer, graph, best), parts, advance)
-    return Candidates(proposed_by(MODEL, proposals))
+        proposals = collect_candidates(search, parts, advance)
+    return replace(proposals, further={"proposed_by": np.full(len(proposals), MODEL, dtype=object)})
+
+
+def candidates_of_rules(graph: Graph, seed: int = 0, stage: Stage = no_stage) -> Candidates:
+    """Return what the graph's own rules propose, scored by evidence."""
+    with stage("Rules") as advance:
+        proposed, rules = propose_by_rules(graph, progress=advance)
+    try:
+        estimate = score_rules(graph, proposed, rules, seed=seed, stage=stage)
+    except TableError as error:
+        raise OptionError(f"{str(error).rstrip('.')}; give --model or --candidates.") from None
+    scored = Candidates.by_evidence(estimate.scored, estimate.model, graph, estimate.summary())
+    return replace(scored, precisions=tuple(estimate.precisions.round(4).tolist()))
 
 
 def candidates_of_rules_and_model(
-    graph: Graph, scorer: Scorer, holdout: Graph | None, best: int, parts: Path, stage: Stage, seed: int = 0
+    graph: Graph, scorer: Scorer, holdout: Graph, best: int, parts: Path, seed: int, stage: Stage
 ) -> Candidates:
     """Return what rules and a model propose, scored by evidence; the model's answers lie in a folder meanwhile.
 
     The model knows nothing of the holdout, and rules propose where it knows no names.
     """
-    holdout = graph.take(np.arange(0)) if holdout is None else holdout
     rest = graph.take(~holdout.contains(graph))
     familiar = knows(scorer, rest)
     rest = rest.take(familiar) if familiar.any() else rest
-    count = CandidateSearch(scorer, rest, best).count_questions()
-    proposals = candidates_of_model(rest, scorer, ask_for(best, count), parts, stage).triples
+    best = max(1, min(best, -(-MOST_PROPOSED // CandidateSearch(scorer, rest, best).count_questions())))
+    proposals = ask_model(CandidateSearch(scorer, rest, best), parts, stage)
     placed = best_placed(proposals)
     candidates = candidates_of_both(graph, scorer, holdout, placed, seed, stage)
     if len(placed) < len(proposals):
         cut = f"Of {len(proposals):,} proposals of the model the {len(placed):,} best placed in their questions are"
         return replace(candidates, notes=(f"{cut} scored.", *candidates.notes))
     return candidates
+
+
+def best_placed(proposals: ScoredTriples, most: int = MOST_SCORED) -> ScoredTriples:
+    """Return the proposals that stand highest in the better of their two slots: about ``most``, or all first ones."""
+    place = best_place(proposals)
+    up_to = np.cumsum(np.bincount(place.astype(np.int64)))
+    last = max(1, int(np.searchsorted(up_to, most, side="right")) - 1)
+    return proposals.take(np.flatnonzero(place <= last))
+
+
+def candidates_of_both(
+    graph: Graph, scorer: Scorer, holdout: Graph, proposals: Triples, seed: int = 0, stage: Stage = no_stage
+) -> Candidates:
+    """Return what rules and a model propose, scored by evidence that is learned from facts that neither had seen.
+
+    Parameters
+    ----------
+    graph : Graph
+        The known facts.
+    scorer : Scorer
+        The model.
+    holdout : Graph
+        Those of them that it was not trained on; where it proposes none, the graph's own facts teach.
+    proposals : Triples
+        What it proposes as if the holdout were not known.
+    seed, stage
+        As for ``score_rules``.
+    """
+    by_rules, rules = propose_by_rules(graph)
+    before, _ = propose_by_rules(graph.take(~holdout.contains(graph)), confidence=rules.least)
+    as_if = join_proposals(before, proposals, scorer, graph)
+    union = join_proposals(by_rules, proposals.take(~graph.contains(proposals)), scorer, graph)
+    true, who, count = holdout.contains(as_if), as_if.further["proposed_by"], max(len(holdout), 1)
+    found = {name: int((true & (who != other)).sum()) / count for name, other in ((RULES, MODEL), (MODEL, RULES))}
+    found["both"] = int(true.sum()) / count
+    first = second = None
+    with suppress(TableError):  # no rule proposes anything
+        first = score_rules(graph, by_rules, rules, seed=seed, stage=stage)
+    training, alone = TrainingSet.among(holdout, _of_model_alone(as_if)), _of_model_alone(union)
+    share = None
+    if first is not None and found[RULES]:
+        # Rules' proposals show how many facts are missing, the holdout which part of them the model alone proposes.
+        expected = first.share * len(first.scored) * (found["both"] / found[RULES] - 1)
+        share = float(np.clip(expected / max(len(alone), 1), 1e-9, 0.9))
+    with suppress(TableError):  # hardly a holdout fact is among what the model alone proposes
+        second = _score_model_alone(graph, alone, replace(training, share=share), seed, stage)
+    parts = [one for one in (first, second) if one is not None]
+    if not parts:
+        plain = union.without_pieces()
+        scored, model = score_evidence(graph, plain, TrainingSet.from_graph(graph, plain), stage=stage)
+        return Candidates.by_evidence(scored, model, graph, OWN_FACTS)
+    notes = [_describe_model(found, second) if len(holdout) else NO_HOLDOUT]
+    if second is None and len(alone):
+        notes.append(LEFT_OUT.format(len(alone)))
+    sizes, accepted = np.array([(len(one.scored), (one.scored.scores > 0).sum()) for one in parts]).T
+    draws = [one.precisions * n for one, n in zip(parts, accepted, strict=True) if n]
+    precisions = sum(draws) / accepted.sum() if draws else np.zeros(0)
+    recall = found[RULES] if first is None else first.recall
+    every = replace(
+        parts[0],
+        recall=min(recall + (found["both"] - found[RULES]) * (second is not None), 1.0),
+        share=float(sizes @ [one.share for one in parts] / sizes.sum()),
+    )
+    scored = union.take(np.concatenate([union.rows_of(one.scored) for one in parts])).without_pieces()
+    return Candidates(
+        scored.with_scores(np.concatenate([one.scored.scores for one in parts])).with_used_names(),
+        (every.summary(), *notes),
+        Reasons(tuple((one.scored, one.model) for one in parts), graph),
+        tuple(precisions.round(4).tolist()),
+    )
+
+
+def join_proposals(rules: ScoredTriples, model: Triples, scorer: Scorer, names: Triples) -> ScoredTriples:
+    """Put what rules and a model propose together, each once, and the model's score beside it where it knows the names.
+
+    Parameters
+    ----------
+    rules : ScoredTriples
+        As :func:`propose_by_rules` gives them.
+    model : Triples
+    scorer : Scorer
+        The model.
+    names : Triples
+        Whose vocabularies the result has.
+    """
+    every = Graph.of(rules.union(model)).recoded(names.entity_names, names.relation_names)
+    rows = rules.rows_of(every)  # -1 where a missing value is appended
+    missing: dict[str, Any] = {"rule": "", "rule_confidence": np.nan, "rules": 0}
+    further = {name: np.append(rules.further[name], empty)[rows] for name, empty in missing.items()}
+    both = np.where(model.contains(every), f"{RULES};{MODEL}", RULES)
+    further["proposed_by"] = np.where(rows >= 0, both, MODEL).astype(object)
+    scores = score_known(scorer, every)
+    joined = replace(every.with_scores(scores), further=further, pieces={"score": scores})
+    return place_scores(joined).with_pieces(
+        **{name: np.append(values, np.nan)[rows] for name, values in rules.pieces.items()}
+    )
+
+
+def _of_model_alone(proposals: ScoredTriples) -> ScoredTriples:
+    """Return what only the model proposes: no rule has a confidence in it."""
+    alone = proposals.take(proposals.further["proposed_by"] == MODEL)
+    return replace(alone, pieces={name: values for name, values in alone.pieces.items() if is_of_scores(name)})
+
+
+def _score_model_alone(
+    graph: Graph, candidates: ScoredTriples, training: TrainingSet, seed: int, stage: Stage
+) -> HoldoutEstimate:
+    """Score what a model alone proposes; without a share of true ones to expect, the training set shows it."""
+    random = np.random.default_rng(seed)
+    others = random.permutation(np.flatnonzero(~training.true))[:MOST_UNLABELLED]
+    rows = np.sort(np.append(np.flatnonzero(training.true), others))
+    training = replace(training, proposals=training.proposals.take(rows), true=training.true[rows])
+    scored, model = score_evidence(graph, candidates, training, stage=stage)
+    count, accepted = int(training.true.sum()), scored.scores > 0
+    # As many as a holdout of this size leaves open.
+    draws = np.random.default_rng(seed).gamma(count + 0.5, 1 / (count + 0.5), RESAMPLES)
+    precisions = (draws * sigmoid(scored.scores)[accepted].mean()).clip(0, 1) if accepted.any() else np.zeros(0)
+    return HoldoutEstimate(scored, model, 0.0, len(training.holdout), model.share, precisions)
+
+
+def _describe_model(found: Mapping[str, float], second: HoldoutEstimate | None) -> str:
+    """Return what a model adds to rules: it pays where a fact that it alone proposes is likelier than not."""
+    lines = ["Of the holdout rules propose {rules:.1%}, the model {model:.1%}, both {both:.1%}.".format(**found)]
+    adds = 0 if second is None else int((second.scored.scores > 0).sum())
+    if second is not None and adds:
+        low, middle, high = second.precision
+        lines.append(
+            f"Of what the model alone proposes {adds:,} are likelier than not, {middle:.0%} of them true "
+            f"({low:.0%} to {high:.0%})."
+        )
+    return " ".join([*lines, "So the model pays." if adds else "So rules alone would do."])

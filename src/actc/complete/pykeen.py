@@ -159,16 +159,12 @@ def load_result(folder: str | Path, *, trust: bool = False) -> PykeenScorer:
         raise FileError(f"{folder}: {error}") from None
 
 
-def find_unseen(folder: str | Path, graph: Graph) -> Graph | None:
-    """Return facts of a graph that a saved result was not trained on, though it knows their names.
-
-    None where there are fewer than two, from which nothing can be learned.
-    """
+def find_unseen(folder: str | Path, graph: Graph) -> Graph:
+    """Return facts of a graph that a saved result was not trained on, though it knows their names."""
     names = [_read_names(Path(folder) / TRIPLES / f"{kind}_to_id.tsv.gz") for kind in ("entity", "relation")]
     trained = Triples(*_read_triples(Path(folder) / TRIPLES / "numeric_triples.tsv.gz").T, *map(Vocabulary, names))
     keys = graph.recoded(*names).keys
-    rows = np.flatnonzero((keys >= 0) & ~np.isin(keys, trained.keys))
-    return graph.take(rows) if len(rows) >= 2 else None
+    return graph.take((keys >= 0) & ~np.isin(keys, trained.keys))
 
 
 def save_weights(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actc import __version__
-from actc.complete.candidates import CANDIDATES, KNOWN, Candidates
+from actc.complete.candidates import CANDIDATES, Candidates
 from actc.complete.check import CheckedFacts, describe_wrong
 from actc.complete.config import Finished, RunConfig
 from actc.complete.earlier import ACCEPTED, UNDECIDED, describe_changes, find_undecided
@@ -153,8 +153,7 @@ class AddedFacts:
         if session is not None:
             sources = Sources(session=session.folder)
         else:
-            known = folder / KNOWN if case.known is not None else None
-            sources = write_sources(folder, case, scores="pool.parquet", labels="judged.parquet", known=known)
+            sources = write_sources(folder, case, scores="pool.parquet", labels="judged.parquet", known=None)
         if case.facts is not None:
             write_triples(folder / "facts.parquet", case.facts.columns())
             sources = replace(sources, graph=(folder / "facts.parquet").resolve())
@@ -291,7 +290,6 @@ def write_report(
     """
     files, wrong = [config.out / "report.json", config.out / "report.md"], None
     facts |= {"model": {} if config.model is None else {"folder": str(config.model)}}
-    facts["model_pays"] = added.candidates.pays
     if checked is not None:
         files += checked.write(config.out, config.checking.out / DECISIONS)
         facts["check"] = checked.summarise(len(added.graph) + int(checked.removed.sum()))

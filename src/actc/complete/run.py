@@ -11,21 +11,26 @@ from typing import Any
 
 import numpy as np
 
-from actc.complete.candidates import KNOWN, Candidates
+from actc.complete.candidates import Candidates
 from actc.complete.check import CheckedFacts, put_back, write_check
 from actc.complete.config import Finished, Goal, RunConfig, as_path, defaults_of, options_of
+from actc.complete.doubt import doubt_facts
 from actc.complete.earlier import (
     ACCEPTED,
     ANSWERS,
+    GIVEN,
     NO_TRIPLES,
+    STAYING,
     Earlier,
     find_undecided,
     has_answers,
+    set_aside,
     store_answers,
 )
-from actc.complete.given import read_given
-from actc.complete.oracle import FileOracle, ask_oracle, draw_pool
-from actc.complete.prepare import prepare
+from actc.complete.given import read_given, score_given
+from actc.complete.oracle import FileOracle, ask_oracle, draw_pool, worth_asking
+from actc.complete.propose import candidates_of_rules, candidates_of_rules_and_model
+from actc.complete.pykeen import find_unseen, load_result
 from actc.complete.report import AddedFacts, write_report
 from actc.data.answers import Annotations, Answers
 from actc.data.begun import Begun, alone_in, fingerprint
@@ -44,15 +49,17 @@ from actc.decide.report import count_excluded, describe_excluded
 from actc.errors import OptionError
 from actc.graph.formats import as_table, read_graph, refuse_names
 from actc.graph.graph import Graph
+from actc.graph.rdf import without_literals
 from actc.methods.pooled.method import WRONG_FACTS_METHOD
 from actc.session import Session
-from actc.session.cases import invert_labels, parts_of, session_case
+from actc.session.cases import REMOVAL, invert_labels, parts_of, session_case
 from actc.session.judge import count_replies
 from actc.session.names import own_labels, try_names
 from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session
 
-POOL = "pool.parquet"
+POOL, PROPOSALS = "pool.parquet", "proposals.parts"
+"""In a run's folder: what people are asked about; a model's answers, until all are given."""
 NO_GRAPH = Graph.of(NO_TRIPLES)
 
 
@@ -114,12 +121,11 @@ def _run(config: RunConfig, stage: Stage) -> Finished:
     facts = Graph.of(given.triples) if given is not None and config.graph is None else whole
     rules = constraints_from(config.constraints, facts, config.base).used  # refused before long work, like the oracle
     oracle = None if config.oracle is None else FileOracle.read(config.oracle, config.base)
-    if oracle is not None and given is not None:
-        oracle.refuse_others(given.triples)
     try_names(config.names, config.language)
     notes = [] if config.undo is None else put_back(config)
-    if config.goal == "wrong" and is_table(config.source) and TEXT in find_layout(config.source).columns:
-        notes.append(f"Triples from text? What decides on them is: actc complete --candidates {config.source}")
+    path = config.graph if config.goal == "wrong" else None
+    if path is not None and is_table(path) and TEXT in find_layout(path).columns:
+        notes.append(f"Triples from text? What decides on them is: actc complete --candidates {path}")
     candidates, earlier = prepare(config, whole, given, oracle, stage)
     parts = {config.goal: candidates}
     if config.check:
@@ -155,6 +161,40 @@ def _run(config: RunConfig, stage: Stage) -> Finished:
     return finished
 
 
+def prepare(
+    config: RunConfig, whole: Graph, given: Candidates | None, oracle: FileOracle | None, stage: Stage
+) -> tuple[Candidates, Earlier]:
+    """Propose or take candidates and score them; what an earlier run into the folder finished is not done again.
+
+    Where wrong facts are looked for, the candidates are the facts of the graph. An oracle that can judge none of them
+    is refused before the run has finished anything.
+    """
+    started, without = time.perf_counter(), without_literals(whole)
+    begun = Begun.open(config.out, config.inputs(), set_aside, STAYING)
+    earlier = Earlier.read(config.out, config.judged)
+    graph = earlier.reopen(without)
+    if "scores" in begun.done:
+        candidates = Candidates.load(config.out, graph, begun.done["scores"])
+    elif config.goal == "wrong":
+        candidates = doubt_facts(graph, config.seed, stage)
+    elif given is not None:
+        candidates = score_given(graph, given, config.seed, stage)
+    elif config.model is not None:
+        scorer, holdout = load_result(config.model, trust=config.trust), find_unseen(config.model, graph)
+        parts = config.out / PROPOSALS
+        candidates = candidates_of_rules_and_model(graph, scorer, holdout, config.best, parts, config.seed, stage)
+    else:
+        candidates = candidates_of_rules(graph, config.seed, stage)
+    if oracle is not None:
+        oracle.refuse_others(candidates.triples)
+    if "scores" not in begun.done:
+        candidates = replace(candidates, notes=(*without.notes, *candidates.notes))
+        if config.goal == "missing":
+            write_triples(config.out / GIVEN, whole.columns())
+        begun.finish("scores", {**candidates.save(config.out), "seconds": time.perf_counter() - started})
+    return candidates, earlier
+
+
 def _note_state(config: RunConfig, answers: int = 0, session: Session | None = None) -> None:
     """Write down what the files in the folder rest on, once they are all there: a budget counts from these answers."""
     begun = Begun.peek(config.out)
@@ -184,11 +224,6 @@ class _Run:
     earlier: Earlier
     rules: Constraints
 
-    @property
-    def method(self) -> str:
-        """Who selects questions and decides."""
-        return self.config.method or self.parts[self.config.goal].method
-
     def ask(self, oracle: FileOracle | None) -> tuple[dict[Goal, Case], list[str]]:
         """Ask the oracle, about facts with half of the budget where both are looked for; return the case of each goal.
 
@@ -206,13 +241,13 @@ class _Run:
             labels[truth.rows] = truth.labels != wrong
             share = 0 if not len(truth) else budget // 2 if wrong and len(self.parts) > 1 else budget
             if wrong:
-                target = (config if config.goal == "wrong" else config.checking).session_target
-                case = Case(candidates.scored, method=WRONG_FACTS_METHOD, target=target)
+                case = Case(candidates.scored, method=WRONG_FACTS_METHOD, target=config.session_target or REMOVAL)
                 case = ask_oracle(case, labels, rows, share, config.seed, invert_labels(before))
             else:
-                case = Case(candidates.scored, known=candidates.known, method=self.method, target=config.target)
-                case = ask_oracle(case, labels, candidates.worth_asking(rows), share, config.seed, before)
-                case = replace(case, holdout=tuple(candidates.precisions), constraints=self.rules)
+                case = Case(candidates.scored, method=config.method, target=config.target)
+                eligible = worth_asking(candidates.triples, rows)
+                case = ask_oracle(case, labels, eligible, share, config.seed, before)
+                case = replace(case, holdout=candidates.precisions, constraints=self.rules)
             budget -= len(case.annotations) - len(before.on(case.pool))
             if len(case.annotations) or not wrong:
                 cases[goal] = case
@@ -226,7 +261,7 @@ class _Run:
             rows = np.arange(len(each.triples))
             if goal == "missing":
                 random = np.random.default_rng(config.seed)
-                rows = draw_pool(each.triples, each.worth_asking(rows), earlier.answers, random)
+                rows = draw_pool(each.triples, worth_asking(each.triples, rows), earlier.answers, random)
                 about.append(f"{len(each.triples):,} candidates, of which {len(rows):,} may be asked about")
             else:
                 about.append(f"{len(rows):,} doubtful facts")
@@ -243,7 +278,7 @@ class _Run:
         write_triples(config.out / POOL, columns)
         answers = earlier.answers.on(pool).without_inclusion_probability()
         settings = Settings(
-            self.method,
+            config.method,
             min(config.budget + len(answers), len(pool)),
             seed=config.seed,
             title=config.title,
@@ -252,10 +287,9 @@ class _Run:
             n_facts=len(pools[-1]) if "wrong" in self.parts else 0,
             candidates=0 if candidates is None else len(candidates.triples),
         )
-        shown = config.out / KNOWN if candidates is not None and candidates.known is not None else None
-        if shown is None and config.graph is not None:
-            shown = as_table(config.graph, config.base, config.out, config.graph_columns)
-        own = () if config.graph is None else own_labels(config.graph)
+        shown, own = None, tuple[Path, ...]()
+        if config.graph is not None:
+            shown, own = as_table(config.graph, config.base, config.out, config.graph_columns), own_labels(config.graph)
         rules, facts = (self.rules, self.graph) if len(self.rules) else (None, None)
         inputs = SessionInputs(
             (*own, *config.names), config.language, shown, rules,
@@ -272,9 +306,9 @@ class _Run:
     def open_session(self, session: Session) -> tuple[dict[Goal, Case], list[str]]:
         """Return the case of each goal by the answers in a session; note where people stopped early."""
         config, settings, folder = self.config, session.settings, session.folder
-        if self.method != settings.method:
+        if config.method != settings.method:
             raise OptionError(
-                f"{folder} asks for {settings.method}, not for {self.method}; give --method {settings.method}, or a "
+                f"{folder} asks for {settings.method}, not for {config.method}; give --method {settings.method}, or a "
                 "new --out."
             )
         if (settings.n_facts > 0) != ("wrong" in self.parts):

@@ -114,7 +114,7 @@ def project_in(folder, goal: str) -> Project:
 
 
 def test_answers_on_the_page_are_what_the_next_run_writes(home, tmp_path, monkeypatch):
-    monkeypatch.setattr("actc.complete.candidates.LEAST_ELIGIBLE", 20)
+    monkeypatch.setattr("actc.complete.oracle.LEAST_ELIGIBLE", 20)
     project = project_in(tmp_path, "complete")
     asking = RunConfig(home / "graph.tsv", project.result, budget=12)
     run_config(asking)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from actc.complete.candidates import candidates_of_rules
+from actc.complete.propose import candidates_of_rules
 from actc.data.deliver import alone, try_to_lock
 from actc.errors import FileError, OptionError
 from actc.graph.formats import read_graph
