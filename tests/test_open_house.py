@@ -14,7 +14,7 @@ import pytest
 
 import actc
 from actc import Calibrator, convert_graph, run_experiment
-from actc.bench.cells import Cell, CellFolder
+from actc.bench.cells import CellFolder
 from actc.bench.metrics import METRICS
 from actc.data.answers import Annotations
 from actc.data.files import write_scored, write_triples
@@ -48,14 +48,6 @@ def test_a_selector_is_one_function_and_one_entry_for_the_calibrator(highest, po
     assert first.tolist() == pool.by_score[::-1][:10].tolist()
     calibrator.fit(pool, Annotations(first, labels[first]))
     assert calibrator.select(5).tolist() == pool.by_score[::-1][10:15].tolist()
-
-
-def test_a_selector_is_one_function_and_one_entry_for_experiments(highest):
-    (pool, labels), (test, truth) = make_pool(100), make_pool(100, seed=1)
-    rows = run_experiment([Cell("toy", "toy", pool, labels, test, truth)], [highest], [10], repeats=2)
-    best = pool.by_score[::-1][:10]
-    fitted = Calibrator(highest).fit(pool, Annotations(best, labels[best]))
-    assert {row.accuracy for row in rows} == {(fitted.predict(test) == truth).mean()}
 
 
 def test_a_selector_is_one_function_and_one_entry_for_a_session_and_its_reason_reaches_the_card(highest, tmp_path):
@@ -148,31 +140,6 @@ def test_without_web_every_module_imports(house):
     count, place = done.stdout.split()
     assert int(count) > 100
     assert place.startswith(str(house))
-
-
-@pytest.mark.long
-def test_without_web_every_other_job_is_done(house, tmp_path):
-    pool, labels = make_pool(200)
-    write_scored(tmp_path / "scores.tsv", pool)
-    write_triples(tmp_path / "labels.tsv", {**pool.take(np.arange(60)).columns(), "label": labels[:60].astype(int)})
-    start_judged_session(tmp_path)
-    commands = {
-        "--help": (),
-        "methods": (),
-        "calibrate": ("scores.tsv", "--labels", "labels.tsv", "--out", "thresholds.json"),
-        "decide": ("thresholds.json", "scores.tsv", "--out", "accepted.tsv"),
-        "report": ("thresholds.json", "--out", "report.html"),
-        "start": ("new", "scores.tsv"),
-        "export": ("judged", "--accepted", "of_session.tsv"),
-    }
-    for name, words in commands.items():
-        there = [
-            tmp_path / word if (tmp_path / word).exists() or "." in word or word == "new" else word for word in words
-        ]
-        done = run_there(house, "-m", "actc.cli.main", name, *there)
-        assert done.returncode == 0, (name, done.stderr)
-    for name in ("accepted.tsv", "report.html", "new/session.sqlite", "of_session.tsv"):
-        assert (tmp_path / name).stat().st_size > 0
 
 
 def start_judged_session(folder):

@@ -84,16 +84,18 @@ def test_what_cannot_be_done_is_said_in_one_sentence(sample, tmp_path, words):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_server_for_the_whole_network_warns_about_plain_http(sample):
+def test_a_server_for_the_whole_network_warns_about_plain_http_and_a_port_in_use_is_named(sample):
     command = [sys.executable, "-m", "actc.cli.main", "annotate", str(sample), "--host", "0.0.0.0", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        lines = []
-        for line in server.stdout:
-            lines.append(line)
-            if "Each link" in line:
-                break
+        shown = ""
+        while "Each link" not in shown:
+            shown += server.stdout.readline()
+        port = re.search(r"http://[^/]*:(\d+)/", shown)[1]
+        done = actc("annotate", sample, "--host", "0.0.0.0", "--port", port)
         server.send_signal(signal.SIGTERM)
-    assert "plain HTTP" in "".join(lines)
+    assert "plain HTTP" in shown
+    assert done.returncode == 2
+    assert "--port" in done.stderr
 
 
 def test_a_session_with_annotators_gets_no_further_one_and_its_owner_the_browser(tmp_path):
@@ -107,16 +109,6 @@ def test_a_session_with_annotators_gets_no_further_one_and_its_owner_the_browser
     assert [one.name for one in session.people()] == ["Ada"]
     assert link_to_open([("owner", "/o/1"), ("Ada", "/j/2")]) == "/o/1"
     assert link_to_open([("owner", "/o/1"), ("you", "/j/2")]) == "/j/2"
-
-
-def test_a_port_in_use_is_named(sample):
-    command = [sys.executable, "-m", "actc.cli.main", "annotate", str(sample), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        found = next(re.search(r"127\.0\.0\.1:(\d+)", line) for line in server.stdout if "127.0.0.1" in line)
-        done = actc("annotate", sample, "--port", found[1])
-        server.send_signal(signal.SIGTERM)
-    assert done.returncode == 2
-    assert "--port" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,6 @@ def test_the_planner_imports_nothing_from_the_working_folder(home):
     start_copy(home / "s", home / "scores.tsv", Settings(budget=20)).close()
     for name in ("json.py", "numpy.py", "fastapi.py", "sqlite3.py"):
         (home / name).write_text(EVIL)
-    from actc.session import Session
     from actc.session.processes import command_of
 
     process = subprocess.Popen(command_of(Session(home / "s")), stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=home)
@@ -77,16 +76,6 @@ def test_the_planner_imports_nothing_from_the_working_folder(home):
         process.wait(2)
     assert process.communicate(timeout=120)[1] == b""
     assert not (home / "sprung").exists()
-
-
-@pytest.mark.long
-def test_an_extra_is_not_looked_for_in_the_working_folder(home):
-    look = (
-        "import os, sys; from actc.cli.main import commands\n"
-        "commands.main(['methods', '--quiet'], standalone_mode=False)\n"
-        "sys.exit(os.getcwd() in sys.path or '' in sys.path)"
-    )
-    assert subprocess.run([sys.executable, "-P", "-c", look], check=False).returncode == 0
 
 
 @pytest.mark.long
@@ -107,15 +96,6 @@ def test_a_method_of_one_s_own_is_found_by_the_option(home):
     assert json.loads((home / "thresholds.json").read_text())["method"] == "own:mine"
     assert "--allow-method own:mine" in actc("report", "thresholds.json", "--quiet", code=2)
     actc("--allow-method", "own:mine", "report", "thresholds.json", "--quiet")
-
-
-@pytest.mark.long
-def test_a_session_with_a_method_of_one_s_own_goes_on_with_the_option(home):
-    (home / "own.py").write_text(OWN)
-    actc("start", "s", "scores.tsv", "--method", "own:mine", "--quiet")
-    assert Session(home / "s").settings.method == "own:mine"
-    assert "--allow-method own:mine" in actc("export", "s", "--thresholds", "t.json", "--quiet", code=2)
-    actc("--allow-method", "own:mine", "export", "s", "--thresholds", "t.json", "--quiet")
 
 
 def test_a_name_never_imports():

@@ -41,28 +41,6 @@ def run(*words):
 CALIBRATE = ("calibrate", "scores.tsv", "--labels", "labels.tsv")
 
 
-def test_a_promise_is_said_written_and_kept(folder):
-    pool, labels = folder
-    output = run(*CALIBRATE, "--picks", "random", "--precision", 0.7, "--confidence", 0.9)
-    assert "Guaranteed with 90% confidence: at least 70%" in output
-    with open("thresholds.json", encoding="utf-8") as file:
-        promised = json.load(file)["guarantee"]
-    assert promised["precision"] == 0.7
-    assert 0 < promised["min_probability"] < 1
-    run("decide", "thresholds.json", "scores.tsv", "--out", "accepted.tsv", "--quiet")
-    accepted = read_scored("accepted.tsv")[0]
-    rows = pool.find(*zip(*(accepted.triple(row) for row in range(len(accepted))), strict=True))
-    assert labels[rows].mean() >= 0.7
-
-
-def test_labels_that_do_not_say_how_they_were_asked_prove_nothing(folder):
-    run(*CALIBRATE, "--precision", 0.8)
-    run("decide", "thresholds.json", "scores.tsv", "--out", "accepted.tsv", "--quiet")
-    rows = Path("accepted.tsv").read_text().splitlines()[1:]
-    assert {row.split("\t")[-1] for row in rows} == {"person"}  # the method accepts nothing of its own
-    assert len(rows) == sum(line.endswith("\t1") for line in Path("labels.tsv").read_text().splitlines())
-
-
 def test_an_audit_from_the_slice_to_the_certificate(folder):
     _, labels = folder
     run(*CALIBRATE, "--picks", "random", "--precision", 0.8, "--quiet")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ from hypothesis import strategies as st
 
 from actc.data.files import read_scored, write_triples
 from actc.errors import FileError, OptionError, TableError
-from actc.graph.formats import FORMATS, read_extras, read_graph, write_graph
+from actc.graph.formats import read_extras, read_graph, write_graph
 from actc.graph.graph import Graph
 from actc.graph.rdf import (
     IRI,
@@ -160,11 +158,6 @@ def test_a_name_in_quotation_marks_is_a_literal_only_where_one_can_stand(file, t
     assert again.notes == ("1 triples end in a literal, written as in N-Triples.",)
 
 
-def test_a_base_has_to_begin_an_iri(tmp_path):
-    with pytest.raises(OptionError, match="'my base'"):
-        write_graph(tmp_path / "g.nt", Graph.from_columns(["a"], ["r"], ["b"]), base="my base")
-
-
 def test_an_error_in_turtle_names_its_place_once(tmp_path):
     with pytest.raises(FileError) as caught:
         read_graph(write(tmp_path / "bad.ttl", "<http://a/x> <http://a/r> <not an iri> .\n"))
@@ -240,28 +233,6 @@ def test_provenance_travels_beside_the_triples(tmp_path):
     assert read_scored(tmp_path / "g.tsv")[0].scores.tolist() == [0.25, -3.0]
 
 
-def test_provenance_is_a_statement_about_the_triple(tmp_path):
-    import pyoxigraph as oxigraph
-
-    graph = Graph.from_columns(["a", "b"], ["r", "r"], ["c", "c"])
-    write_graph(tmp_path / "g.statements.ttl", graph, base=BASE, extras=PROVENANCE)
-    quads = list(oxigraph.parse(path=tmp_path / "g.statements.ttl"))
-    scores = [float(quad.object.value) for quad in quads if quad.predicate.value == "urn:actc:score"]
-    methods = [quad.object.value for quad in quads if quad.predicate.value == "urn:actc:method"]
-    assert scores == [0.25, -3.0]
-    assert methods == ["pooled", 'a "b"']
-    again = read_graph(tmp_path / "g.statements.ttl", base=BASE)
-    assert triples_of(again) == triples_of(graph)
-    assert again.notes == ("2 annotations of triples are left out.",)
-
-
-def test_a_format_without_room_for_provenance_says_so(tmp_path):
-    graph = Graph.from_columns(["a", "b"], ["r", "r"], ["c", "c"])
-    with pytest.raises(OptionError):
-        write_graph(tmp_path / "g.nt", graph, base=BASE, extras=PROVENANCE)
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(
     ("extras", "machine"),
     [
@@ -297,25 +268,26 @@ def test_quickstatements_say_when_a_method_decided(tmp_path):
         write_graph(tmp_path / "g.qs", graph, extras={"method": ["pooled"] * 3, "date": ["yesterday"] * 3})
 
 
-def test_quickstatements_refuse_names_that_wikidata_does_not_know(tmp_path):
-    with pytest.raises(TableError, match="'paris'"):
-        write_graph(tmp_path / "g.qs", Graph.from_columns(["paris"], ["P31"], ["Q5"]))
+@pytest.mark.parametrize(
+    ("file", "names", "how", "error"),
+    [
+        ("g.nt", ("a", "r", "b"), {"base": "my base"}, "'my base'"),
+        ("g.nt", ("a", "r", "b"), {}, "'a'"),
+        ("g.nt", ("a", "r", "b"), {"base": BASE, "extras": {"score": [0.5]}}, "has no place for score"),
+        ("g.qs", ("paris", "P31", "Q5"), {}, "'paris'"),
+        ("g.doc", ("a", "r", "b"), {}, "no graph format has this ending"),
+    ],
+)
+def test_a_graph_that_cannot_be_written_is_refused_and_nothing_is_there(file, names, how, error, tmp_path):
+    with pytest.raises((OptionError, TableError), match=error):
+        write_graph(tmp_path / file, Graph.from_columns(*([name] for name in names)), **how)
     assert not list(tmp_path.iterdir())
 
 
-def test_names_that_are_no_iris_need_a_base(tmp_path):
-    with pytest.raises(TableError, match="'a'"):
-        write_graph(tmp_path / "g.nt", Graph.from_columns(["a"], ["r"], ["b"]))
-
-
-def test_unknown_names_and_formats_are_refused(tmp_path):
-    graph = Graph.from_columns(["a"], ["r"], ["b"])
-    with pytest.raises(OptionError):
-        write_graph(tmp_path / "g.doc", graph)
+@pytest.mark.parametrize("file", ["g.ttl", "."])
+def test_a_file_that_is_not_there_and_a_folder_are_refused(file, tmp_path):
     with pytest.raises(FileError):
-        read_graph(tmp_path / "g.ttl")
-    with pytest.raises(FileError):
-        read_graph(tmp_path)
+        read_graph(tmp_path / file)
 
 
 def test_errors_name_the_file_that_was_asked_for(tmp_path):
@@ -368,40 +340,6 @@ def test_turtle_leaves_out_what_is_not_known_of_a_triple(tmp_path):
     assert second == f"<{BASE}b> <{BASE}r> <{BASE}c> ."
 
 
-def test_a_tab_in_a_name_does_not_break_a_tsv_file(tmp_path):
-    with pytest.raises(OptionError):
-        write_triples(tmp_path / "g.tsv", {"head": ["a\tb"], "relation": ["r"], "tail": ["c"]})
-
-
-def test_without_pyoxigraph_turtle_says_what_to_install(tmp_path):
-    write(tmp_path / "g.ttl", "<http://a/x> <http://a/r> <http://a/y> .\n")
-    code = (
-        "import sys; sys.modules['pyoxigraph'] = None\n"
-        "from actc.graph.formats import read_graph\n"
-        "try: read_graph('g.ttl')\n"
-        "except ValueError as error: print(error)"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert "pip install 'actc[rdf]'" in result.stdout
-
-
-def test_every_format_is_tested_here():
-    assert set(FORMATS) == {
-        "quickstatements",
-        "tsv",
-        "csv",
-        "parquet",
-        "jsonl",
-        "ntriples",
-        "turtle",
-        "turtle-statements",
-        "nquads",
-        "trig",
-        "rdfxml",
-        "jsonld",
-    }
-
-
 def test_named_graphs_are_taken_together_and_said(tmp_path):
     quads = '<urn:a> <urn:r> <urn:b> <urn:g> .\n<urn:a> <urn:r> <urn:b> .\n<urn:a> <urn:r> "x"@en <urn:h> .\n'
     for file, text in {
@@ -452,3 +390,20 @@ def test_rdf_xml_with_a_doctype_is_refused_whatever_is_in_it(tmp_path, entities)
 def test_what_is_no_rdf_is_one_sentence_with_its_line(tmp_path, file, text):
     with pytest.raises(FileError, match=rf"{file}, line \d+: "):
         read_graph(write(tmp_path / file, text))
+
+
+def test_a_repeated_triple_is_kept_once_and_noted():
+    graph = Graph.from_columns(["a", "b", "a"], ["r"] * 3, ["b", "c", "b"])
+    assert [*map(graph.triple, range(len(graph)))] == [("a", "r", "b"), ("b", "r", "c")]
+    assert graph.notes == ("1 repeated triples are kept once.",)
+
+
+def test_a_first_line_that_may_name_the_columns_is_noted(tmp_path):
+    (tmp_path / "graph.csv").write_text("Book,Property,Value\n" + "".join(f"a{k},r,b{k}\n" for k in range(30)))
+    assert ["Book, Property, Value" in note for note in read_graph(tmp_path / "graph.csv").notes] == [True]
+
+
+def test_graphs_that_differ_have_other_fingerprints_and_the_order_does_not_matter():
+    graph, other = (Graph.from_columns([*"aba"], relations, [*"bcc"]) for relations in ([*"rrs"], [*"rrr"]))
+    assert graph.take([2, 0, 1]).fingerprint == graph.fingerprint
+    assert len({graph.fingerprint, other.fingerprint, graph.take([0, 1]).fingerprint}) == 3
