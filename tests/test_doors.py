@@ -44,7 +44,6 @@ from tests.complete.test_complete import folder, plan  # noqa: F401
 from tests.conftest import let_machine_say, make_pool, triples_of
 
 POOL, TRUTH = make_pool(300, 3, seed=5)
-WISHED = "r1"
 
 
 def run(*words) -> str:
@@ -53,21 +52,21 @@ def run(*words) -> str:
     return done.output
 
 
-def answer(session: Session, who: str, truth: dict, count: int, wish: str | None = None, unsure: int = -1) -> None:
-    """Let somebody judge, with a refit now and then; unsure of the answer of one number, and of one relation."""
+def answer(session: Session, who: str, truth: dict, count: int, unsure: int = -1) -> None:
+    """Let somebody judge, with a refit now and then; unsure of one answer, where it is given."""
     person, planner = session.add_annotator(who), Planner(session)
     for number in range(count):
         if number % 8 == 0:
             planner.step()
-        tasks = session.exchange(person, [], 1, wish)[1]
+        tasks = session.exchange(person, [], 1)[1]
         if not tasks and planner.step():
-            tasks = session.exchange(person, [], 1, wish)[1]
+            tasks = session.exchange(person, [], 1)[1]
         if not tasks:  # a list has passed: nobody is asked any more
             return
         [task] = tasks
         said = "true" if truth[task.head, task.relation, task.tail] else "false"
         said = "unsure" if number == unsure else said
-        session.exchange(person, [Judgement(said, task.triple, f"{who}-{task.triple}-{said}")], 0, wish)
+        session.exchange(person, [Judgement(said, task.triple, f"{who}-{task.triple}-{said}")], 0)
 
 
 def truth_of(pool, labels) -> dict:
@@ -76,15 +75,13 @@ def truth_of(pool, labels) -> dict:
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory):
-    """A session of two people, one of whom is unsure once and wishes for a relation for a while."""
+    """A session of two people, one of whom is unsure once."""
     home = tmp_path_factory.mktemp("doors")
     write_scored(home / "scores.parquet", POOL)
     session = create_session(home / "session", home / "scores.parquet", Settings("pooled", budget=100))
     truth = truth_of(POOL, TRUTH)
     answer(session, "ada", truth, 16)
-    answer(session, "bob", truth, 12, unsure=3)
-    answer(session, "bob", truth, 8, wish=WISHED)
-    session.exchange(session.annotator("bob"), [], 0)
+    answer(session, "bob", truth, 20, unsure=3)
     answer(session, "ada", truth, 8)
     session.close()
     return home / "session"
@@ -387,7 +384,6 @@ def test_how_each_was_asked_is_the_same_in_the_store_and_in_the_labels_read_back
         assert getattr(again, name).tolist() == getattr(stored, name).tolist()
     np.testing.assert_array_equal(again.inclusion_probability, stored.inclusion_probability)
     assert {"check", "gain"} <= set(stored.selection)
-    assert not stored.has_inclusion_probability.all()  # who chose a relation drew nothing
     write_scored(tmp_path / "scores.parquet", POOL)
     for name in ("history.jsonl", "labels.tsv"):
         other = create_session(tmp_path / name.partition(".")[0], tmp_path / "scores.parquet", Settings("pooled"))
@@ -533,21 +529,6 @@ def test_the_command_line_promises_by_an_oracle_and_says_so(folder, tmp_path):  
     assert report["accepted_by"]["oracle"] == list(accepted.values()).count("oracle") == report["judged_true"]
     run("decide", out / "thresholds.json", out / "candidates.parquet", "--out", out / "d.tsv")
     assert rows_of(out / "d.tsv") == accepted
-
-
-def test_who_chooses_a_relation_takes_no_random_check(tmp_path):
-    write_scored(tmp_path / "scores.parquet", POOL)
-    session = create_session(tmp_path / "session", tmp_path / "scores.parquet", Settings("pooled", budget=200))
-    bob, planner = session.add_annotator("bob"), Planner(session)
-    planner.step()
-    assert {task.selection for task in session.ask(bob, 30)} == {"check", "gain"}
-    session.exchange(bob, [], 1, WISHED)
-    planner.step()
-    seen = [task for _ in range(3) for task in session.exchange(bob, [], 60, WISHED)[1]]
-    assert {(task.relation, task.selection, task.inclusion_probability) for task in seen} == {(WISHED, "gain", None)}
-    session.exchange(bob, [Judgement("true", task.triple, f"k{task.triple}") for task in seen[:5]], 0, WISHED)
-    assert not session.annotations().has_inclusion_probability.any()
-    session.close()
 
 
 @pytest.mark.parametrize("file", ["history.jsonl", "labels.tsv"])

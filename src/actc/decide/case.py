@@ -106,10 +106,10 @@ class Case:
         if base is None:
             earlier = self.annotations.take(self.annotations.round < plan.number)
             base = replace(self, annotations=earlier, target=None, fitted=None, given_thresholds=None, open_round=None)
-        ranking, where = base.ranking, np.full(len(self.candidates), -1)
+        ranking, where = base.ranking, np.full(len(self.candidates) + 1, -1)  # the last is of what is none of them
         where[ranking.rows] = np.arange(len(ranking.rows))
-        drawn = np.where(self.places[mine.rows] >= 0, where[self.places[mine.rows]], -1)
-        return SampledRound(plan, base, ranking, ranking.size_of(plan.size), drawn[drawn >= 0], mine.labels[drawn >= 0])
+        drawn = where[self.places[mine.rows]]
+        return SampledRound(plan, base, ranking.size_of(plan.size), drawn[drawn >= 0], mine.labels[drawn >= 0])
 
     @cached_property
     def places(self) -> IntArray:

@@ -67,17 +67,6 @@ class DecisionPlan:
         """Whether what is accepted is only known when it is written."""
         return self.best_only or len(self.exceptions) > 0 or len(self.constraints) > 0
 
-    @property
-    def answers(self) -> dict[str, Any]:
-        """The table ``answer``: of single triples, accepted (1, 0; -1 by the score), who decided, and P(true).
-
-        A probability of -1 is that of the curve.
-        """
-        given = self.exceptions
-        p = np.full(len(given), np.nan) if given.probability is None else given.probability
-        accepted = given.labels.astype(np.int64)
-        return {**given.triples.columns(), "who": given.who, "accepted": accepted, "probability": p}
-
 
 @dataclass(frozen=True, eq=False)
 class DecisionCounts:
@@ -132,7 +121,7 @@ def carry_out(plan: DecisionPlan, tables: Tables) -> DecisionCounts:
     )
     if any(name is None or bad for name, *_, bad in counts):
         raise tables.find_bad_row(BAD_ROW)
-    answers, excluded = plan.answers, None
+    answers, excluded = _tabulate_answers(plan.exceptions), None
     if len(plan.constraints):
         answers, by_relation = _decide_contested(plan, _fetch_contested(plan, tables))
         excluded = np.array([by_relation.get(name, 0) for name, *_ in counts], dtype=np.int64)
@@ -186,8 +175,8 @@ def _select_output(plan: DecisionPlan, has_answers: bool, tables: Tables) -> str
     if has_answers:
         rows = (
             "SELECT /*+ BROADCAST(a) */ j.*, "
-            "coalesce(nullif(a.accepted, -1) = 1, j.score >= j.threshold) AS accepted, "
-            f"nullif(a.probability, {_number(-1.0)}) AS given, nullif(a.accepted, -1) AS answer, "
+            "coalesce(a.accepted = 1, j.score >= j.threshold) AS accepted, "
+            "a.probability AS given, a.accepted AS answer, "
             f"coalesce(a.who, 'method') AS decided_by FROM ({joined}) j LEFT JOIN answer a ON "
             "a.head = CAST(j.head AS STRING) AND a.relation = j.relation AND a.tail = CAST(j.tail AS STRING)"
         )
@@ -261,30 +250,29 @@ def _decide_contested(plan: DecisionPlan, rows: Rows) -> tuple[dict[str, Any], d
     known, heads, relations, tails, scores = zip(*rows, strict=True) if rows else ((),) * 5
     named, is_fact = encode_columns(heads, relations, tails), np.array(known, dtype=np.int64) == 1
     triples = named.take(~is_fact).with_scores(np.array(scores, dtype=np.float64)[~is_fact])
-    count = len(triples)
+    count, given = len(triples), plan.exceptions
     p, bars, accepted = np.full(count, 0.5), np.zeros(count), plan.thresholds.decide(triples)
     if plan.curves is not None:
         p, bars = plan.curves.of(triples), plan.curves.bars(plan.thresholds)[plan.curves.codes(triples)]
-    before, there = plan.answers, triples.rows_of(plan.exceptions.triples)
-    own = {
-        "who": np.full(count, "method", dtype=object),
-        "accepted": np.full(count, -1),
-        "probability": np.full(count, -1.0),
-    }
-    for name, column in own.items():
-        column[there[there >= 0]] = before[name][there >= 0]
-    answered = own["accepted"] >= 0
-    accepted = np.where(answered, own["accepted"] == 1, accepted)
-    if plan.curves is not None:
-        p = np.where(answered, own["probability"], p)
-    final = np.where(np.isin(own["who"], PEOPLE), own["accepted"], -1)
+    who, places = np.full(count, "method", dtype=object), given.triples.rows_of(triples)
+    answered = places >= 0
+    who[answered], accepted[answered] = given.who[places[answered]], given.labels[places[answered]]
+    if given.probability is not None:
+        p[answered] = given.probability[places[answered]]
+    final = np.where(np.isin(who, PEOPLE), accepted, -1)
     conflicts = match_conflicts(plan.constraints, triples, named.take(is_fact))
     resolution = resolve_conflicts(conflicts, triples, p, accepted, final, bars)
     excluded, coupled = accepted & ~resolution.accepted, resolution.contested & (final < 0)
-    own["accepted"][excluded], own["who"][excluded] = 0, CONSTRAINT
-    own["probability"][coupled] = resolution.probability[coupled]
-    single = coupled | (own["accepted"] >= 0)
-    table = {**triples.columns(), **own}
-    answers = {name: np.append(before[name][there < 0], column[single]) for name, column in table.items()}
+    p, who = np.where(coupled, resolution.probability, p), np.where(excluded, CONSTRAINT, who).astype(object)
+    decided = Answers(triples.plain(), accepted & ~excluded, p, who=who).take(coupled | answered)
+    others = _tabulate_answers(given.take(~triples.contains(given.triples)))
+    table = {name: np.append(others[name], column) for name, column in _tabulate_answers(decided).items()}
     counts = np.bincount(triples.relations[excluded], minlength=len(triples.relation_names))
-    return answers, dict(zip(triples.relation_names, counts.tolist(), strict=True))
+    return table, dict(zip(triples.relation_names, counts.tolist(), strict=True))
+
+
+def _tabulate_answers(answers: Answers) -> dict[str, Any]:
+    """Return the table ``answer``: single triples that are accepted (1) or not (0), who decided, and P(true)."""
+    p = np.full(len(answers), np.nan) if answers.probability is None else answers.probability
+    accepted = answers.labels.astype(np.int64)
+    return {**answers.triples.columns(), "who": answers.who, "accepted": accepted, "probability": p}

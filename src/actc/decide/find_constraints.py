@@ -205,7 +205,8 @@ def read_declared(graph: Triples, facts: Triples | None = None) -> Constraints:
         there, or else for the one whose name is its last part.
     """
     schema = _Schema(graph, graph if facts is None else facts)
-    every = Constraints((*_read_owl(schema), *_read_shapes(schema)))
+    # In an order of their own: that of blank nodes is another in every process.
+    every = Constraints(tuple(sorted((*_read_owl(schema), *_read_shapes(schema)), key=lambda one: one.key)))
     notes = [f"{name} ({count} times)" for name, count in sorted(schema.unknown.items())]
     text = f"Constraints that were not understood, and are not used: {', '.join(notes)}."
     return replace(Constraints().plus(every), notes=(text,) if notes else ())

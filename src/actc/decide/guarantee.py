@@ -119,11 +119,8 @@ class Ranking:
 
     def size_of(self, count: int) -> int:
         """Return the size of the list that has so many candidates of the pool, ties among them."""
-        counts = np.cumsum(self.pool_rows >= 0)
-        if not count or not len(counts) or not counts[-1]:
-            return 0
-        place = int(np.searchsorted(counts, min(count, int(counts[-1]))))
-        return int(np.searchsorted(-self.p, -self.p[place], side="right"))
+        places = np.flatnonzero(self.pool_rows >= 0)[:count]
+        return int(np.searchsorted(-self.p, -self.p[places[-1]], side="right")) if len(places) else 0
 
     def pool_rows_of(self, size: int) -> IntArray:
         """Return the rows in the pool of the first ``size`` candidates, as far as they are in it."""
@@ -137,7 +134,6 @@ class SampledRound:
 
     plan: RoundPlan
     base: Any  # the case as it was before the round: it fixed the list
-    ranking: Ranking  # by that case
     size: int  # size of the list that was drawn from
     places: IntArray  # (n,) places of the answered draws in the ranking
     labels: BoolArray  # (n,)
@@ -150,10 +146,11 @@ class SampledRound:
     def test(self, target: TargetPrecision) -> Guarantee:
         """Return what the round guarantees."""
         # None is longer than what was drawn from.
-        sizes = np.unique(np.minimum(nested_lists(self.ranking.p, target, self.plan), self.size))
+        p = self.base.ranking.p
+        sizes = np.unique(np.minimum(nested_lists(p, target, self.plan), self.size))
         draws = (sizes, self.places, self.labels, target.precision, self.plan.alpha(target), self.open_draws)
-        size = largest_passing(*draws) if len(sizes) else 0
-        return Guarantee(target, size, float(self.ranking.p[size - 1]) if size else np.inf, self, is_settled(*draws))
+        size = largest_passing(*draws)
+        return Guarantee(target, size, float(p[size - 1]) if size else np.inf, self, is_settled(*draws))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +166,7 @@ class Guarantee:
     @property
     def rows(self) -> IntArray:
         """The candidates on the list that passed."""
-        return np.zeros(0, dtype=np.int64) if self.round is None else self.round.ranking.rows[: self.size]
+        return np.zeros(0, dtype=np.int64) if self.round is None else self.round.base.ranking.rows[: self.size]
 
 
 def plan_rounds(budget: int, target: TargetPrecision) -> tuple[int, list[RoundPlan]]:
@@ -268,7 +265,7 @@ def largest_passing(
     drawn = np.minimum(judged + open_draws, sizes)
     passed = p_values(sizes, drawn, false + open_draws, precision) <= alpha
     passed |= judged >= sizes  # nothing of it is accepted unjudged
-    count = len(passed) if passed.all() else int(passed.argmin())
+    count = int(np.append(passed, False).argmin())
     return int(sizes[count - 1]) if count and judged[count - 1] < sizes[count - 1] else 0
 
 
@@ -276,9 +273,8 @@ def is_settled(
     sizes: IntArray, places: IntArray, labels: BoolArray, precision: float, alpha: float, open_draws: int
 ) -> bool:
     """Return True if the longest list passes whatever the open draws are, or if none can pass any more."""
-    if not open_draws or not len(sizes):
-        return True
-    if largest_passing(sizes, places, labels, precision, alpha, open_draws) == sizes[-1]:
+    sure = largest_passing(sizes, places, labels, precision, alpha, open_draws)
+    if not open_draws or sure == sizes.max(initial=0):
         return True
     everywhere = np.zeros(open_draws, dtype=np.int64)  # in the shortest list, and so in all
     best = np.append(places, everywhere), np.append(labels, np.ones(open_draws, dtype=np.bool_))
@@ -299,13 +295,13 @@ def answers_needed(p: FloatArray, target: TargetPrecision, share: float = 1.0) -
     if not len(sizes):
         return None
     size, longest = int(sizes[0]), int(sizes[-1])
-    expected, false = float(p[:size].mean()), 0
-    while (drawn := draws_to_pass(false, target.precision, plan.alpha(target))) <= min(
-        MOST_ANSWERS * size // longest, size - 1
-    ):
+    most, expected = min(MOST_ANSWERS * size // longest, size - 1), float(p[:size].mean())
+    for false in range(most):
+        drawn = draws_to_pass(false, target.precision, plan.alpha(target))
+        if drawn > most:
+            break
         if bdtr(false, drawn, 1 - expected) >= LIKELY:
             return int(np.ceil(drawn * longest / size))
-        false += 1
     return None
 
 
@@ -335,8 +331,9 @@ def start_round(plan: RoundPlan, ranking: Ranking, target: TargetPrecision, rand
 
 def draw_more(drawn: SampledRound, waiting: IntArray, count: int, random: np.random.Generator) -> Picks:
     """Return more draws of a round, none of what was drawn and of what waits for an answer."""
-    rows = drawn.ranking.pool_rows_of(drawn.size)
-    rest = np.setdiff1d(rows, np.append(waiting, drawn.ranking.pool_rows[drawn.places]))
+    ranking = drawn.base.ranking
+    rows = ranking.pool_rows_of(drawn.size)
+    rest = np.setdiff1d(rows, np.append(waiting, ranking.pool_rows[drawn.places]))
     plan = replace(drawn.plan, size=len(rows))
     return Picks(random.permutation(rest)[:count], LIST_DRAW, **_provenance(plan))
 
