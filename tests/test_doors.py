@@ -35,7 +35,7 @@ from actc.graph.formats import read_graph
 from actc.methods.named import METHODS
 from actc.session import Judgement, Session
 from actc.session.cases import open_case
-from actc.session.import_answers import read_judgements
+from actc.session.import_answers import import_judgements
 from actc.session.plan import Planner
 from actc.session.processes import main as make_file
 from actc.session.settings import SessionInputs, Settings
@@ -387,7 +387,7 @@ def test_how_each_was_asked_is_the_same_in_the_store_and_in_the_labels_read_back
     write_scored(tmp_path / "scores.parquet", POOL)
     for name in ("history.jsonl", "labels.tsv"):
         other = create_session(tmp_path / name.partition(".")[0], tmp_path / "scores.parquet", Settings("pooled"))
-        read_judgements(other, tmp_path / name)
+        import_judgements(other, tmp_path / name)
         told = other.annotations()
         other.close()
         places = np.argsort(stored.rows), np.argsort(told.rows)

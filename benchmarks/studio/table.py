@@ -27,7 +27,7 @@ from actc.data.triples import ScoredTriples
 from actc.decide.decision_table import DECISIONS
 from actc.session import Session
 from actc.session.export import export_session
-from actc.session.import_answers import read_judgements
+from actc.session.import_answers import import_judgements
 from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session
 from actc.web.studio.decisions import DecisionTable, TableQuery
@@ -59,7 +59,7 @@ def make_session(folder: Path, count: int) -> Path:
     rows = random.permutation(count)[:50]
     true = random.random(50) < 1 / (1 + np.exp(-logit[rows]))
     write_triples(folder / "labels.tsv", {**pool.take(rows).columns(), "label": true.astype(int)})
-    read_judgements(session, folder / "labels.tsv", "Ada")
+    import_judgements(session, folder / "labels.tsv", annotator="Ada")
     session.close()
     return session.folder
 

@@ -17,7 +17,7 @@ from actc.data.files import write_scored
 from actc.errors import FileError, OptionError
 from actc.session import OWNER, Judgement, Session
 from actc.session.export import write_history
-from actc.session.import_answers import import_judgements, read_judgements
+from actc.session.import_answers import import_judgements
 from actc.session.settings import Settings
 from tests.conftest import start_copy
 from tests.synthetic import make_truth
@@ -70,8 +70,8 @@ def test_what_cannot_be_stored_is_refused_before_it_is(scores, tmp_path, line):
         Judgement("true", 1, "key", note="half a pair: \ud800")
     for odd in ({"note": "\udfff"}, {"head": "\ud800"}, {"seconds": 10**400}, {"frame_size": -np.inf}):
         with pytest.raises(FileError, match=r"in.jsonl, line 1:"):
-            read_judgements(session, write_lines(tmp_path / "in.jsonl", line | odd))
-    assert read_judgements(session, write_lines(tmp_path / "in.jsonl", line | {"round": -np.inf}))[0] == 1
+            import_judgements(session, write_lines(tmp_path / "in.jsonl", line | odd))
+    assert import_judgements(session, write_lines(tmp_path / "in.jsonl", line | {"round": -np.inf}))[0] == 1
 
 
 def test_a_session_is_for_its_owner_s_eyes(scores, tmp_path):

@@ -366,12 +366,3 @@ def test_few_cards_are_kept_however_many_are_shown(session, monkeypatch):
     kept, tasks = Pages(session, Links.of(session.folder)), session.ask(session.annotator("ada"), 8)
     assert json.loads(kept.cards(tasks)) == [make_card(session.names, task, session.settings.reasons) for task in tasks]
     assert len(kept._cards[1]) == 4
-
-
-def test_the_owner_is_told_of_so_many_pairs_of_people_at_most(app, session, monkeypatch):
-    monkeypatch.setattr("actc.session.status.MOST_PAIRS", 0)
-    for name in ("ada", "bob"):
-        browser = enter(app, session, name)
-        exchange(browser, said(exchange(browser).json()["cards"][0], "true", f"{name}-1"))
-    seen = enter(app, session, OWNER).get("/api/owner").json()
-    assert (seen["agreement"]["shared"], seen["agreement"]["pairs"]) == (1, [])

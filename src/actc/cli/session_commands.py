@@ -82,7 +82,7 @@ def start_command(session: Path, scores: Path | None, sample: bool, guidelines: 
     Of more than a million candidates the session has a random sample.
     """
     from actc.data.text_files import read_text
-    from actc.session.start import count_named, sample_files
+    from actc.session.start import sample_files
 
     if sample == (scores is not None):
         raise OptionError("Give a file of scored candidates, or --sample for the packaged sample.")
@@ -92,10 +92,11 @@ def start_command(session: Path, scores: Path | None, sample: bool, guidelines: 
     text = read_text(Path(guidelines)) if guidelines else ""
     with closing(actc.start_session(session, scores, guidelines=text, **options)) as started:
         click.echo(f"{started.settings.triples:,} candidates. Judge them with: actc annotate {session}")
-        named, entities = count_named(started)
-        if named < entities:
+        entities = started.read_pool().entity_names
+        named = started.names.count_named(entities)
+        if named < len(entities):
             click.echo(
-                f"{named:,} of {entities:,} entities have a name; cards show the ids of the others. "
+                f"{named:,} of {len(entities):,} entities have a name; cards show the ids of the others. "
                 f"Give names with --names, or now: actc annotate {session} --names FILE"
             )
 

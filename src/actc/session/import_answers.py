@@ -66,33 +66,22 @@ def import_judgements(
     """
     if judge and (annotator is not None or owner):
         raise OptionError("--judge takes the names of judges from the file; leave out --annotator and --owner.")
+    path = Path(judgements)
     with open_session(session) as session:
+        pool, given, places = session.read_pool(), None, list[str]()
+        if path.suffix in READERS and not judge:
+            check_file(path)
+            answers, given, places = _read_entries(READERS[path.suffix](path), owner)
+        else:
+            answers = Answers.read(path, judges=judge)
+        missing = answers.triples.take(~pool.contains(answers.triples))
+        facts = missing.take([at for at in range(len(missing)) if session.names.holds(*missing.triple(at))])
+        notes = tuple(answers.describe_use(pool, facts.with_used_names(), path))
         if judge:
-            pool, answers = session.read_pool(), Answers.read(judgements, judges=True)
-            notes = answers.describe_use(pool, source=judgements)
-            return add_judge_answers(session.store, pool, answers), tuple(notes)
-        added = read_judgements(session, Path(judgements), annotator, owner)
+            return add_judge_answers(session.store, pool, answers), notes
+        added = _insert(session, pool, answers, annotator or "imported", given, places, owner)
         Planner(session).step()  # so that pages and reports use these answers
-        return added
-
-
-def read_judgements(
-    session: Session, path: Path, who: str | None = None, owner: bool = False
-) -> tuple[int, tuple[str, ...]]:
-    """Add the judgements of a file to the history, once however often it is read; see :func:`import_judgements`."""
-    check_file(path)
-    pool = session.read_pool()
-    if path.suffix in READERS:
-        answers, judgements, places = _read_entries(READERS[path.suffix](path), owner)
-    else:
-        answers = Answers.read(path)
-        judgements, places = _judgements_of(answers), [str(path)] * len(answers)
-    if not judgements:
-        return 0, ()
-    missing = answers.triples.take(~pool.contains(answers.triples))
-    facts = missing.take([at for at in range(len(missing)) if session.names.holds(*missing.triple(at))])
-    notes = answers.describe_use(pool, facts.with_used_names(), path)
-    return _insert(session, pool, answers, judgements, places, who or "imported", owner), tuple(notes)
+        return added, notes
 
 
 def put_answers(session: Session, pool: ScoredTriples, given: Annotations) -> int:
@@ -101,31 +90,31 @@ def put_answers(session: Session, pool: ScoredTriples, given: Annotations) -> in
     They teach the method only: they were drawn from other candidates.
     """
     answers = replace(given.about(pool), selection="given", sampling_frame="").without_inclusion_probability()
-    places = ["earlier answers"] * len(answers)
-    return _insert(session, pool, answers, _judgements_of(answers), places, "earlier")
-
-
-def _judgements_of(answers: Answers) -> list[Judgement]:
-    return [Judgement("true" if label else "false", None, "") for label in answers.labels.tolist()]
+    return _insert(session, pool, answers, "earlier")
 
 
 def _insert(
     session: Session,
     pool: ScoredTriples,
     answers: Answers,
-    judgements: Sequence[Judgement],
-    places: Sequence[str],
     anybody: str,
+    judgements: Sequence[Judgement] | None = None,
+    places: Sequence[str] = (),
     owner: bool = False,
 ) -> int:
-    """Add judgements to the history; those that name nobody are ``anybody``'s, as are an owner's unless ``owner``."""
+    """Add answers to the history; those that name nobody are ``anybody``'s, as are an owner's unless ``owner``.
+
+    A file of JSON gives the judgements too, and their places in it.
+    """
     (rows, other), added, now = answers.places(pool), 0, time.time()
     other &= answers.has_inclusion_probability
+    if judgements is None:
+        judgements = [Judgement("true" if label else "false", None, "") for label in answers.labels.tolist()]
     whose = [str(name)[:MOST_NAME] if name and (owner or name != OWNER) else anybody for name in answers.who]
     used = np.flatnonzero(rows >= 0).tolist()
     kinds = {name: OWNER if owner and name == OWNER else "person" for name in dict.fromkeys(whose[at] for at in used)}
-    names = {name: session.check_name(name, kind) for name, kind in kinds.items()}
     with session.store.transaction() as connection:
+        names = {name: session.check_name(name, kind) for name, kind in kinds.items()}
         people = {name: put_annotator(connection, names[name], kind) for name, kind in kinds.items()}
         for at in used:
             given, row, who, when = judgements[at], int(rows[at]), whose[at], _seconds(answers.when[at])

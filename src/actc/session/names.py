@@ -217,8 +217,6 @@ def write_texts(store: Store, kind: str, texts: Iterable[str]) -> None:
         connection.execute("UPDATE total SET names = names + 1")
 
 
-# ---- files of names
-
 NAME_COLUMNS = ("id", "name", "description", "types", "template")
 NAME_ALIASES = {
     "label": "name",
@@ -285,31 +283,27 @@ def _read_json(path: Path, language: str) -> Iterator[Row]:
     """Read one object, or one entity a line; Wikidata's dump is such lines between brackets, with commas after them."""
     with open_text(path) as lines:
         first = next((line for line in lines if line.strip(" \r\n[")), "")
-    if _read_entity(first) is None:
-        yield from _read_object(path, language)
-        return
     with open_text(path) as lines:
+        if _read_entity(first) is None:
+            text = lines.read()
+            try:
+                content = json.loads(text)
+            except ValueError as error:
+                raise FileError(f"{path}: this is no JSON file ({error}).") from None
+            if not isinstance(content, dict):
+                raise FileError(
+                    f"{path}: an object was expected, with one entry per id, or an object with an id a line."
+                )
+            entities = content["entities"] if isinstance(content.get("entities"), dict) else content
+            for identifier, entry in entities.items():
+                yield {"id": identifier} | _read_fields(entry if isinstance(entry, dict) else {"name": entry}, language)
+            return
         for number, line in enumerate(lines, start=1):
             entity = _read_entity(line)
             if entity is not None:
                 yield {"id": entity["id"]} | _read_fields(entity, language)
             elif line.strip(" \r\n[],"):
                 raise FileError(f"{path}, line {number}: this is no JSON object with an id.")
-
-
-def _read_object(path: Path, language: str) -> Iterator[Row]:
-    try:
-        with open_text(path) as lines:
-            content = json.load(lines)
-    except FileError:
-        raise
-    except ValueError as error:
-        raise FileError(f"{path}: this is no JSON file ({error}).") from None
-    if not isinstance(content, dict):
-        raise FileError(f"{path}: an object was expected, with one entry per id, or one object with an id a line.")
-    entities = content["entities"] if isinstance(content.get("entities"), dict) else content
-    for identifier, entry in entities.items():
-        yield {"id": identifier} | _read_fields(entry if isinstance(entry, dict) else {"name": entry}, language)
 
 
 def _read_entity(line: str) -> dict[str, Any] | None:

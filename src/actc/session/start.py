@@ -139,13 +139,6 @@ def _take_people(session: Session, earlier: Path) -> None:
     shutil.copy2(earlier / "secret", session.folder / "secret")
 
 
-def count_named(session: Session) -> tuple[int, int]:
-    """Count the entities of a session's candidates with a name, and all."""
-    pool = session.read_pool()
-    used = np.unique(np.concatenate([pool.heads, pool.tails])).tolist()
-    return session.names.count_named(pool.entity_names[i] for i in used), len(used)
-
-
 def sample_files() -> tuple[Path, tuple[Path, ...], Path]:
     """Return the packaged sample's candidates, names and graph."""
     folder = Path(str(files("actc.bench.sample")))

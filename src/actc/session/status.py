@@ -20,7 +20,6 @@ from actc.session.settings import Settings
 MOST_POINTS, MOST_RELATIONS = 120, 24
 NEEDED = {"labels", "expected", "low", "high"}  # of a refit, on the pages
 AS_JUDGED = "In estimates and guarantees a triple is true if the majority of these people judge it true."
-MOST_PAIRS = 100  # 200 people are 19,900 pairs
 
 
 # One statement: every look and every answer asks for it.
@@ -222,36 +221,16 @@ _SHARED = (
     "SELECT count(*), sum(rated), sum(trues), sum(trues * (rated - trues) / (rated - 1.0)) FROM "
     "(SELECT count(*) AS rated, sum(label) AS trues FROM vote WHERE kind = 'person' GROUP BY triple HAVING rated > 1)"
 )
-_PAIRS = (
-    "SELECT one.name, other.name, count(*), sum(one.label), sum(other.label), sum(one.label AND other.label) "
-    "FROM vote AS one JOIN vote AS other USING (triple) WHERE one.kind = 'person' AND other.kind = 'person' "
-    "AND one.annotator < other.annotator GROUP BY one.annotator, other.annotator LIMIT ?"
-)
 
 
 def agreement(session: Session) -> dict[str, Any]:
-    """Return how far people agree: number of ``shared`` triples, ``krippendorff``'s alpha, ``cohen``'s kappa of pairs.
+    """Return how far people agree: the number of ``shared`` triples, and Krippendorff's alpha, None if not defined.
 
-    The owner's answers are no ratings. A value is None where it is not defined.
+    The owner's answers are no ratings.
     """
     [(shared, ratings, trues, unequal)] = session.store.rows(_SHARED)
     mixed = shared and trues * (ratings - trues)
-    pairs = [
-        {"first": first, "second": second, "cohen": cohen_kappa(*counts)}
-        for first, second, *counts in session.store.rows(_PAIRS, (MOST_PAIRS,))
-    ]
-    alpha = 1 - unequal * (ratings - 1) / mixed if mixed else None
-    return {"shared": shared, "krippendorff": alpha, "pairs": pairs}
-
-
-def cohen_kappa(both: int, first: int, second: int, together: int) -> float | None:
-    """Return Cohen's kappa of two people; None where it is not defined.
-
-    They rated ``both`` triples in common; the first, the second, and both called so many of those true.
-    """
-    observed = (both - first - second + 2 * together) / both
-    expected = (first * second + (both - first) * (both - second)) / both**2
-    return None if expected == 1 else (observed - expected) / (1 - expected)
+    return {"shared": shared, "krippendorff": 1 - unequal * (ratings - 1) / mixed if mixed else None}
 
 
 def own_answers(session: Session, annotator: Annotator, most: int) -> list[dict[str, Any]]:

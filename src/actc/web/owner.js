@@ -78,12 +78,11 @@ function actOn(one, words, meaning, makeVoid) {
 }
 
 // How far people agree: 1 is always, 0 no more often than at random.
-function drawAgreement({ shared, krippendorff, pairs }, overlap) {
+function drawAgreement({ shared, krippendorff }, overlap) {
   put("shared", number(shared));
   put("alpha", rounded(krippendorff));
-  const lines = pairs.slice(0, 12).map((pair) => `${pair.first} and ${pair.second} ${rounded(pair.cohen)}`);
   const none = overlap > 0 ? "No triple has two people's answers yet." : "Every triple goes to one person. Let two people judge some of them, below.";
-  put("pairs", lines.length ? `Each two people (Cohen’s kappa): ${lines.join(", ")}.` : none);
+  put("unshared", shared ? "" : none);
 }
 
 at("add").addEventListener("submit", async () => {
