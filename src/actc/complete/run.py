@@ -362,7 +362,7 @@ class _Run:
 
     def compare(self, case: Case, answers: Answers) -> dict[str, int] | None:
         """Write facts that people called false; count what changed since the run before."""
-        folder, against = self.config.out, answers.called_false(self.graph)
+        folder, against = self.config.out, answers.take(~answers.labels & self.graph.contains(answers.triples))
         if len(against):
             write_triples(folder / "disagreeing.tsv", against.triples.columns())
         undecided = case.candidates.take(find_undecided(case))

@@ -107,16 +107,11 @@ class Provenance:
         """Return the same without what estimates rest on: it was drawn from another set."""
         return replace(self, inclusion_probability=np.nan, round=0.0, frame_size=0.0)
 
-    def drawn_from(self, count: int) -> Self:
-        """Return the same with the number of candidates beside random draws from these."""
-        here = self.has_inclusion_probability & (self.frame_size == 0)
-        return replace(self, frame_size=np.where(here, count, self.frame_size))
-
     def take(self, places: ArrayLike) -> Self:
         """Return some (or those a mask keeps), in the given order."""
-        places = np.asarray(places)
+        places = np.arange(len(self))[np.asarray(places)]
         columns = {one.name: getattr(self, one.name) for one in fields(self)}
-        return type(self)(**{name: None if it is None else _take(it, places) for name, it in columns.items()})
+        return replace(self, **{name: it.take(places) for name, it in columns.items() if it is not None})
 
     def first(self, count: int) -> Self:
         """Return the first ``count``."""
@@ -126,10 +121,6 @@ class Provenance:
         """Return these followed by more."""
         pairs = {one.name: (getattr(self, one.name), getattr(more, one.name)) for one in fields(self)}
         return type(self)(**{name: _join(*pair) for name, pair in pairs.items()})
-
-
-def _take(column: Any, places: NDArray[Any]) -> Any:
-    return column.take(places) if isinstance(column, Triples) else column[places]
 
 
 def _join(first: Any, second: Any) -> Any:
@@ -193,8 +184,9 @@ class Annotations(Provenance):
         """Return the same answers by triple, with the size of the pool beside random draws from it."""
         if len(self) and self.rows.max() >= len(pool):
             raise TableError(f"Row {self.rows.max()} is annotated, but the pool has only {len(pool):,} triples.")
-        triples = pool.plain().take(self.rows).with_used_names()
-        return Answers(triples, self.labels, **self.drawn_from(len(pool)).provenance)
+        here = self.has_inclusion_probability & (self.frame_size == 0)
+        provenance = self.provenance | {"frame_size": np.where(here, len(pool), self.frame_size)}
+        return Answers(pool.plain().take(self.rows).with_used_names(), self.labels, **provenance)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -320,7 +312,11 @@ class Answers(Provenance):
         heads, relations, tails = read_frame(frame, TRIPLE)
         if not {"label", "probability"} & there.keys():
             raise TableError("The answers of judges need a column 'label' (1 or 0) or 'probability' (0 to 1).")
-        p = _as_probabilities(there["probability"]) if "probability" in there else np.full(len(heads), np.nan)
+        p = _cells("probability", there.get("probability", [None] * len(heads)))
+        wrong = np.flatnonzero((p < 0) | (p > 1))
+        if wrong.size:
+            row = int(wrong[0])
+            raise RowError(row, f"the probability is {p[row]:g}; write a number from 0 to 1, or nothing.")
         label = np.asarray(as_labels(there["label"]), dtype=np.float64) if "label" in there else p
         who = np.array([str(name) for name in as_list(there["judge"])], dtype=object)
         every = cls(encode_columns(heads, relations, tails), label > 0.5, p, **{**more, "who": who})
@@ -397,12 +393,8 @@ class Answers(Provenance):
         Answers of which none is about a triple of the pool are refused.
         """
         rows, other = self.places(pool)
-        used, drawn = rows >= 0, self.has_inclusion_probability[rows >= 0]
-        if used.all():
-            lines = []
-        elif used.any():
-            lines = [self.describe_unused(pool, graph)]
-        else:
+        used, drawn = rows >= 0, (rows >= 0) & self.has_inclusion_probability
+        if len(self) and not used.any():
             why = self._explain_unused(pool, graph)
             swapped = replace(self.triples, heads=self.triples.tails, tails=self.triples.heads)
             if pool.contains(swapped).mean() > 0.5:
@@ -410,7 +402,8 @@ class Answers(Provenance):
             raise TableError(
                 f"{source}: none of its {len(self):,} answers is about the {len(pool):,} candidates: {why}."
             )
-        return [*lines, OTHER_POOL] if drawn.any() and other[used][drawn].all() else lines
+        lines = [] if used.all() else [self.describe_unused(pool, graph)]
+        return [*lines, OTHER_POOL] if drawn.any() and other[drawn].all() else lines
 
     def describe_unused(self, pool: Triples, graph: Triples | None = None) -> str:
         """Describe how many answers are about triples of a pool, and why others are not."""
@@ -432,20 +425,6 @@ class Answers(Provenance):
     def called_true(self, candidates: Triples, graph: Triples) -> Answers:
         """Return the answers that make a fact of what is neither a candidate nor in the graph."""
         return self.take(self.labels & ~candidates.contains(self.triples) & ~graph.contains(self.triples))
-
-    def called_false(self, graph: Triples) -> Answers:
-        """Return the answers that a fact of the graph is false."""
-        return self.take(~self.labels & graph.contains(self.triples))
-
-
-def _as_probabilities(column: Any) -> FloatArray:
-    """Return probabilities; NaN where a cell is empty."""
-    p = _cells("probability", column)
-    wrong = np.flatnonzero(~(np.isnan(p) | ((p >= 0) & (p <= 1))))
-    if wrong.size:
-        cell = as_list(column)[wrong[0]]
-        raise RowError(int(wrong[0]), f"the probability is {cell!r}; write a number from 0 to 1, or nothing.")
-    return p
 
 
 def _cells(name: str, column: Any) -> NDArray[Any]:
