@@ -22,7 +22,6 @@ from actc.data.layout import (
     DELIMITERS,
     JSON_LINES,
     Layout,
-    describe_empty,
     find_kind,
     find_layout,
     find_parts,
@@ -53,6 +52,7 @@ RESERVED = {*SCORED, "probability", "accepted", "by", "reasons", "guaranteed", "
 """Columns of the outputs: a column of the user's with such a name gets ``given_`` in front."""
 TABBED = (".tsv", ".txt")
 NOTHING: dict[str, Any] = {}
+EMPTY = "there is nothing in column {}; fill the cell, or leave the row out."
 MOST_TEXT = 4000  # characters of the texts of one triple
 
 
@@ -296,7 +296,7 @@ def _load(
         raise FileError(f"{layout.path}: there is no triple in the file.")
     for name, row in zip(names, bad, strict=True):
         if row is not None:
-            raise FileError(f"{layout.where(row)}: {describe_empty(name)}")
+            raise FileError(f"{layout.where(row)}: {EMPTY.format(name)}")
     return np.asarray(connection.execute("SELECT row FROM loaded ORDER BY row").fetchnumpy()["row"])
 
 
@@ -358,5 +358,5 @@ def describe_bad_row(head: Any, relation: Any, tail: Any, score: str | None) -> 
     """Describe what is wrong with a row: an empty name, or no score."""
     empty = [name for name, value in zip(SCORED, (head, relation, tail, score), strict=True) if value in (None, "")]
     if empty:
-        return describe_empty(empty[0])
+        return EMPTY.format(empty[0])
     return f"the score is {score!r}; every score must be a finite number."

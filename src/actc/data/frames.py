@@ -76,7 +76,7 @@ def read_frame(frame: Any, names: Sequence[str], columns: Columns = None) -> lis
 
     Heads, relations and tails may be whole numbers: they become text. ``columns`` are those that the user names.
     """
-    called = _columns_called(frame, columns)
+    called = call_columns(_column_names(frame), columns)
     missing = [name for name in names if name not in called]
     if missing:
         there = ", ".join(dict.fromkeys(map(str, called.values()))) or "none"
@@ -87,13 +87,13 @@ def read_frame(frame: Any, names: Sequence[str], columns: Columns = None) -> lis
 
 def has_probabilities(frame: Any, columns: Columns = None) -> bool:
     """Return whether the score column of a frame is called like probabilities."""
-    called = _columns_called(frame, columns)
+    called = call_columns(_column_names(frame), columns)
     return any(name in called and called[name] == called["score"] for name in PROBABILITIES)
 
 
 def read_optional(frame: Any, names: Sequence[str]) -> dict[str, Any]:
     """Return those columns of the given names that a frame has."""
-    called = _columns_called(frame)
+    called = call_columns(_column_names(frame))
     there = [name for name in names if name in called]
     return dict(zip(there, _take(frame, [called[name] for name in there]), strict=True))
 
@@ -102,9 +102,9 @@ def read_further(frame: Any, names: Sequence[str], columns: Columns = None) -> d
     """Return the columns of a frame in memory that are not those of the given names, as arrays."""
     if _is_lazy(frame) or _is_relation(frame):
         return {}
-    called = _columns_called(frame, columns)
+    called = call_columns(_column_names(frame), columns)
     used = {called.get(name) for name in names}
-    return {str(name): _as_array(frame[name]) for name in _column_names(frame) or () if name not in used}
+    return {str(name): _as_array(frame[name]) for name in _column_names(frame) if name not in used}
 
 
 def _as_array(column: Any) -> NDArray[Any]:
@@ -122,8 +122,7 @@ def _take(frame: Any, names: Sequence[Any]) -> list[Any]:
     if names and _is_lazy(frame):
         frame = frame.select(names).collect()
     elif names and _is_relation(frame):
-        frame = frame.select(*(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in names)).fetchnumpy()
-        frame = {name: _plain(column) for name, column in frame.items()}
+        frame = frame.select(*(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in names)).to_arrow_table()
     return [frame[name] for name in names]
 
 
@@ -135,31 +134,12 @@ def _is_relation(frame: Any) -> bool:
     return hasattr(frame, "fetchnumpy") and hasattr(frame, "select")
 
 
-def _plain(column: Any) -> Any:
-    """Return a column of DuckDB's, in which what is missing is masked, with None or NaN there."""
-    if not hasattr(column, "mask"):
-        return column
-    kind, empty = (float, float("nan")) if column.dtype.kind in "iuf" else (object, None)
-    return column.astype(kind).filled(empty) if column.mask.any() else column.data
-
-
 def are_integers(column: Any) -> bool:
     """Return whether a column holds whole numbers and nothing else."""
     if as_arrow(column) is not None:  # text
         return False
     kinds = set(map(type, as_list(column)))
     return bool(kinds) and all(issubclass(kind, Integral) and not issubclass(kind, bool) for kind in kinds)
-
-
-def _columns_called(frame: Any, columns: Columns = None) -> dict[str, Any]:
-    """Return the frame's own name of each column, by what the column is called here."""
-    names = _column_names(frame)
-    if names is None:
-        raise TableError(
-            f"A {type(frame).__name__} is no table with columns; give a pandas or polars DataFrame, an Arrow table, a "
-            "DuckDB relation or a dict of columns."
-        )
-    return call_columns(names, columns)
 
 
 def parse_columns(columns: Columns) -> dict[str, str]:
@@ -181,23 +161,17 @@ def write_columns(columns: Columns) -> str | None:
     return None if columns is None else ",".join(map("=".join, parse_columns(columns).items()))
 
 
-def name_columns(names: Sequence[str], columns: Columns) -> dict[str, str]:
-    """Return the own names of the columns that a user names, each by its name or its place, from 1 on."""
-    chosen = parse_columns(columns)
-    for name, given in chosen.items():
-        if given not in names:
-            if not (given.isdecimal() and 0 < int(given) <= len(names)):
-                raise TableError(f"there is no column {given!r}; there are: {', '.join(map(str, names))}.")
-            chosen[name] = names[int(given) - 1]
-    return chosen
-
-
 def call_columns(names: Sequence[str], columns: Columns = None) -> dict[str, str]:
     """Return the own name of each column by what it is called here; "score" is the score, whatever else there is.
 
-    ``columns`` are those that the user names.
+    ``columns`` are those that the user names, each by its name or its place, from 1 on.
     """
-    called = name_columns(names, columns)
+    called = parse_columns(columns)
+    for name, given in called.items():
+        if given not in names:
+            if not (given.isdecimal() and 0 < int(given) <= len(names)):
+                raise TableError(f"there is no column {given!r}; there are: {', '.join(map(str, names))}.")
+            called[name] = names[int(given) - 1]
     taken = set(called.values())
     for name in [name for name in names if name not in taken]:
         # Neo4j writes :START_ID(Person), spreadsheets "Head Label".
@@ -217,13 +191,19 @@ def call_columns(names: Sequence[str], columns: Columns = None) -> dict[str, str
     return called
 
 
-def _column_names(frame: Any) -> list[Any] | None:
+def _column_names(frame: Any) -> list[Any]:
+    """Return the frame's own names of its columns; refuse what is no table."""
     if isinstance(frame, Mapping):
         return list(frame)
     if _is_lazy(frame):
         return list(frame.collect_schema().names())
     names = getattr(frame, "column_names", getattr(frame, "columns", None))  # a pyarrow Table's columns are its data
-    return None if names is None or callable(names) or not hasattr(frame, "__getitem__") else list(names)
+    if names is None or callable(names) or not hasattr(frame, "__getitem__"):
+        raise TableError(
+            f"A {type(frame).__name__} is no table with columns; give a pandas or polars DataFrame, an Arrow table, a "
+            "DuckDB relation or a dict of columns."
+        )
+    return list(names)
 
 
 FRAMES: dict[str, tuple[str, Callable[[Any, dict[str, Any]], Any]]] = {

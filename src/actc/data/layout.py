@@ -104,17 +104,12 @@ class Layout:
         zipped = {path.suffix.lower() == ".gz" for path in self.paths}
         # Given, not detected: DuckDB does not see the ending of a name with a ? in it.
         compression = "auto" if len(zipped) == 2 else "gzip" if True in zipped else "none"
-        quoting = "quote='\"', escape='\"'" if self.quoted else "quote='', escape=''"
+        quoting = "quote='\"', escape='\"'" if self.delimiter in COMMAS else "quote='', escape=''"
         return (
             f"read_csv({files}, columns={{{columns}}}, delim='{self.delimiter}', header={self.has_header}, "
             f"{quoting}, compression='{compression}', encoding='{self.encoding}', auto_detect=false, "
             "strict_mode=true, nullstr='')"
         )
-
-    @property
-    def quoted(self) -> bool:
-        """Whether quotation marks are around cells, not in them."""
-        return self.delimiter in COMMAS
 
     def column(self, name: str) -> str:
         """The SQL name of a known column."""
@@ -153,7 +148,7 @@ class Layout:
         if self.delimiter is None:
             return f"{self.path}, row {row + 1}"
         with open_text(self.path) as lines:
-            reader = csv.reader(lines, delimiter=self.delimiter) if self.quoted else None
+            reader = csv.reader(lines, delimiter=self.delimiter) if self.delimiter in COMMAS else None
             seen = -1 if self.has_header else 0
             for number, line in enumerate(reader or lines, start=1):
                 if not line or line == "\n":
@@ -323,11 +318,6 @@ def is_table(path: Path) -> bool:
     except OptionError:
         return False
     return True
-
-
-def describe_empty(column: str) -> str:
-    """Describe an empty cell, and what to do."""
-    return f"there is nothing in column {column}; fill the cell, or leave the row out."
 
 
 def first_lines(path: Path, count: int = 1) -> list[str]:
