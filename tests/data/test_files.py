@@ -1,6 +1,9 @@
+"""Tables in and out: what a file holds is what it says; its name is a name, never a pattern."""
+
 from __future__ import annotations
 
 import gzip
+import os
 import tempfile
 from pathlib import Path
 
@@ -12,14 +15,17 @@ from hypothesis import strategies as st
 from actc.data import database
 from actc.data.answers import Answers
 from actc.data.constraints import Constraints
-from actc.data.deliver import write_beside
-from actc.data.files import read_scored, write_scored, write_triples
-from actc.data.layout import find_layout
+from actc.data.files import read_scored, read_triples, write_scored, write_triples
+from actc.data.frames import SCORED
+from actc.data.layout import find_layout, find_parts
 from actc.data.text_files import check_gzip, open_text, read_amount
-from actc.data.triples import Thresholds
+from actc.data.triples import ScoredTriples, Thresholds
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, FileError, OptionError
 from actc.graph.formats import read_graph
+from actc.session import Session
+from actc.session.settings import Settings
+from actc.session.start import create_session
 from tests.conftest import later
 
 ROWS = [("a", "r", "x", 0.25, 1), ("b", "s", "y", -3.5, 0), ("c", "r", "z", 1e-17, 1)]
@@ -60,12 +66,6 @@ def test_a_column_called_probability_within_0_and_1_is_read_and_written_as_one(t
         assert again.scores.tolist() == scores
 
 
-def test_parts_of_candidates_keep_that_their_scores_are_probabilities(tmp_path):
-    for part in "ab":
-        put(tmp_path / f"{part}.tsv", f"head\trelation\ttail\tconfidence\n{part}\tr\tx\t0.5\n")
-    assert read_scored(tmp_path)[0].probabilities
-
-
 def test_a_column_confidence_is_the_score_unless_there_is_a_score(tmp_path):
     content = "head,relation,tail,source,confidence\na,r,x,web,0.5\n"
     assert read_scored(put(tmp_path / "x.csv", content))[0].scores.tolist() == [0.5]
@@ -81,19 +81,9 @@ def test_a_column_confidence_is_the_score_unless_there_is_a_score(tmp_path):
     )
 
 
-def test_a_column_that_is_missing_is_named_with_those_that_are_not_known(tmp_path):
-    with pytest.raises(FileError, match=r"'score'"):
-        read_scored(put(tmp_path / "x.csv", "head,relation,tail,points\na,r,x,0.5\n"))
-
-
 def test_an_entity_called_like_a_column_makes_no_header(tmp_path):
     triples, _ = read_scored(put(tmp_path / "x.tsv", "head\tpart of\tbody\t0.5\n"))
     assert triples.triple(0) == ("head", "part of", "body")
-
-
-def test_a_misspelt_header_is_still_a_header(tmp_path):
-    with pytest.raises(FileError, match="line 1.*'relation'"):
-        read_scored(put(tmp_path / "x.tsv", "head\tkind\ttial\tpoints\na\tr\tx\t0.5\n"))
 
 
 def test_quotes_are_text_in_tsv_and_quotes_in_csv(tmp_path):
@@ -101,14 +91,6 @@ def test_quotes_are_text_in_tsv_and_quotes_in_csv(tmp_path):
     assert tsv.triple(0) == ('a"b', "r", '"x')
     quoted, _ = read_scored(put(tmp_path / "x.csv", '"a,b",r,"x ""y""",0.5\n'))
     assert quoted.triple(0) == ("a,b", "r", 'x "y"')
-
-
-def test_parquet_goes_out_and_comes_back(tmp_path):
-    columns = dict(zip(NAMES, zip(*ROWS, strict=True), strict=True))
-    write_triples(tmp_path / "x.parquet", columns)
-    triples, labels = read_scored(tmp_path / "x.parquet")
-    assert triples.scores.tolist() == [0.25, -3.5, 1e-17]
-    assert labels.tolist() == [True, False, True]
 
 
 # Names as they are met: no tabs, line breaks or nothing at all, which no TSV can hold.
@@ -132,6 +114,10 @@ BAD = {
     "empty": ("x.tsv", "", "x.tsv"),
     "header only": ("x.tsv", text(rows=[]), "x.tsv"),
     "missing column": ("x.tsv", "head\trelation\ttail\na\tr\tx\n", "line 1.*'score'"),
+    "names of their own": ("x.csv", "head,relation,tail,points\na,r,x,0.5\n", "line 1.*'score'"),
+    "a misspelt header": ("x.tsv", "head\tkind\ttial\tpoints\na\tr\tx\t0.5\n", "line 1.*'relation'"),
+    "line ends": ("x.tsv", b"a\tr\tb\t0.5\r\nc\tr\td\t0.25\ne\tr\tf\t0.5\r\n", "x.tsv: the lines end differently"),
+    "blank lines": ("x.tsv", "a\tr\tx\t0.5\n\n\nb\tr\tx\tbad\n", "line 4: 'bad'"),
     "too few columns": ("x.tsv", "a\tr\tx\n", "line 1.*3.*4"),
     "ragged": ("x.tsv", text() + "d\tr\n", "line 5.*2.*5"),
     "not a number": ("x.tsv", text([*ROWS, ("d", "r", "x", "n/a", 1)]), "line 5.*'n/a'"),
@@ -191,40 +177,11 @@ def test_a_truncated_gzip_is_refused_whatever_duckdb_makes_of_it(tmp_path, cut):
     check_gzip(path)
 
 
-def test_lines_are_counted_past_blank_ones(tmp_path):
-    path = put(tmp_path / "x.tsv", "a\tr\tx\t0.5\n\n\nb\tr\tx\tbad\n")
-    with pytest.raises(FileError, match="line 4: 'bad'"):
-        read_scored(path)
-
-
-def test_annotations_are_found_in_the_pool(tmp_path, pool):
-    relation = pool.triple(7)[1]
-    path = put(tmp_path / "labels.tsv", f"h7\t{relation}\tt\ttrue\n")
-    annotations = Answers.read(path).on(pool)
-    assert (annotations.rows.tolist(), annotations.labels.tolist()) == ([7], [True])
-
-
 def test_annotations_that_clash_are_refused_with_their_line(tmp_path, pool):
     relation = pool.triple(7)[1]
     clash = put(tmp_path / "clash.tsv", f"h7\t{relation}\tt\t1\nh7\t{relation}\tt\t0\n")
     with pytest.raises(FileError, match="line 2.*line 1"):
         Answers.read(clash).on(pool)
-
-
-def test_a_failed_write_leaves_what_was_there(tmp_path):
-    path = put(tmp_path / "x.tsv", "before")
-    with pytest.raises(RuntimeError), write_beside(path) as temporary:
-        temporary.write_text("half")
-        raise RuntimeError
-    assert path.read_text() == "before"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_place_that_cannot_be_written_is_named(tmp_path):
-    with pytest.raises(FileError), write_beside(tmp_path / "nowhere" / "x.tsv"):
-        pass
-    with pytest.raises(FileError), write_beside(tmp_path):
-        pass
 
 
 def test_a_gzip_file_with_far_too_much_in_it_is_refused_until_more_is_allowed(tmp_path, monkeypatch):
@@ -284,26 +241,23 @@ def test_a_cell_without_an_end_is_no_table(tmp_path):
         Constraints.read(path)
 
 
-@pytest.mark.parametrize(("told", "amount"), [("8GB", 8 * 10**9), ("4096", 4096)])
-def test_an_amount_in_the_environment_has_a_unit_or_is_in_bytes(monkeypatch, told, amount):
-    monkeypatch.setenv("ACTC_STUDIO_UPLOAD", told)
+@pytest.mark.parametrize(("given", "amount"), [("8GB", 8 * 10**9), ("4096", 4096)])
+def test_an_amount_in_the_environment_has_a_unit_or_is_in_bytes(monkeypatch, given, amount):
+    monkeypatch.setenv("ACTC_STUDIO_UPLOAD", given)
     assert read_amount("ACTC_STUDIO_UPLOAD", "8GB") == amount
+    for wrong in ("x", "", "0", "-1", "nan"):
+        monkeypatch.setenv("ACTC_STUDIO_UPLOAD", wrong)
+        with pytest.raises(OptionError, match="ACTC_STUDIO_UPLOAD.*8"):
+            read_amount("ACTC_STUDIO_UPLOAD", "8GB")
 
 
-@pytest.mark.parametrize("told", ["x", "", "0", "-1", "nan"])
-def test_what_is_no_amount_in_the_environment_is_refused(monkeypatch, told):
-    monkeypatch.setenv("ACTC_STUDIO_UPLOAD", told)
-    with pytest.raises(OptionError, match="ACTC_STUDIO_UPLOAD.*8"):
-        read_amount("ACTC_STUDIO_UPLOAD", "8GB")
-
-
-def test_a_database_has_a_bounded_memory_and_a_folder_of_its_own_to_spill_into():
+def test_a_database_has_a_bounded_memory_a_folder_of_its_own_to_spill_into_and_installs_nothing():
+    names = ("memory_limit", "max_temp_directory_size", "autoinstall_known_extensions", "autoload_known_extensions")
     with database.open_database() as connection:
-        memory, spill, folder = (
-            connection.execute(f"SELECT current_setting('{name}')").fetchone()[0]
-            for name in ("memory_limit", "max_temp_directory_size", "temp_directory")
+        *settings, folder = (
+            connection.execute(f"SELECT current_setting('{name}')").fetchone()[0] for name in (*names, "temp_directory")
         )
-        assert (memory, spill) == ("3.7 GiB", "18.6 GiB")
+        assert settings == ["3.7 GiB", "18.6 GiB", False, False]
         assert Path(folder).parent == Path(tempfile.gettempdir())
     assert not Path(folder).exists()
 
@@ -317,8 +271,96 @@ def test_a_table_that_needs_more_memory_than_there_may_be_is_refused(tmp_path, m
         read_scored(tmp_path / "scores.parquet")
 
 
-def test_a_database_installs_and_loads_no_extension_by_itself():
-    names = ("autoinstall_known_extensions", "autoload_known_extensions")
-    with database.open_database() as connection:
-        found = [connection.execute(f"SELECT current_setting('{name}')").fetchone()[0] for name in names]
-    assert found == [False, False]
+ODD = ["q[1]", "q*", "q?", "[q", "q]", "~q", "it's", "q{1,2}"]
+
+
+def table(count: int, score: float) -> dict[str, object]:
+    names = [f"e{number}" for number in range(count)]
+    return {"head": names, "relation": ["r"] * count, "tail": names[::-1], "score": np.full(count, score)}
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".tsv", ".csv", ".tsv.gz"])
+@pytest.mark.parametrize("name", ODD)
+def test_one_file_is_read_whatever_its_name(tmp_path, monkeypatch, name, ending):
+    monkeypatch.chdir(tmp_path)
+    for number, other in enumerate([name, "q1", "qq", "q2"], start=1):
+        write_triples(tmp_path / f"{other}{ending}", table(number, number))
+    for path in (f"{name}{ending}", tmp_path / f"{name}{ending}"):
+        assert read_scored(path)[0].scores.tolist() == [1.0]
+        assert len(list(read_triples(path))) == 1
+        assert len(find_parts([path], SCORED).paths) == 1
+
+
+def test_candidates_in_a_folder_of_any_name_are_decided(tmp_path):
+    for number, name in enumerate(["in[1]", "in1"], start=1):
+        (tmp_path / name).mkdir()
+        for part in ("a*.parquet", "ab.parquet"):
+            write_triples(tmp_path / name / part, table(number, number))
+    cuts = Thresholds(("r",), np.array([0.5]), 0.5, np.array([True]))
+    decided = decide_candidates(cuts, [tmp_path / "in[1]"], tmp_path / "out[1].tsv")
+    assert decided.candidates.tolist() == [2]
+    assert len((tmp_path / "out[1].tsv").read_text().splitlines()) == 3
+
+
+def test_a_session_uses_its_own_pool_whatever_it_is_called(tmp_path):
+    for number, name in enumerate(["q1", "q[1]"], start=1):
+        write_triples(tmp_path / f"{name}.tsv", table(10 * number, 1.0))
+        create_session(tmp_path / name, tmp_path / f"{name}.tsv", Settings(method="pooled", budget=5)).close()
+    assert [len(Session(tmp_path / name).read_pool()) for name in ("q1", "q[1]")] == [10, 20]
+
+
+@pytest.mark.parametrize("name", ["g[1].nt", "g?.nt"])
+def test_a_graph_is_read_whatever_its_name(tmp_path, name):
+    for number, other in enumerate([name, "g1.nt"], start=1):
+        (tmp_path / other).write_text("".join(f"<http://e/{i}> <http://e/r> <http://e/t> .\n" for i in range(number)))
+    assert len(read_graph(tmp_path / name)) == 1
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".csv"])
+def test_a_folder_s_name_is_no_column(tmp_path, ending):
+    folder = tmp_path / "score=9"
+    folder.mkdir()
+    write_triples(folder / f"a{ending}", table(3, 0.25))
+    write_triples(folder / f"b{ending}", table(2, 0.25) | {"relation": ["s", "s"]})
+    assert set(read_scored(folder)[0].scores.tolist()) == {0.25}
+    assert set(read_scored(folder / f"a{ending}")[0].scores.tolist()) == {0.25}
+
+
+def test_a_column_that_only_a_folder_s_name_has_is_asked_for(tmp_path):
+    (tmp_path / "relation=P27").mkdir()
+    path = tmp_path / "relation=P27" / "part-0.parquet"
+    columns = table(3, 0.5)
+    del columns["relation"]
+    write_triples(path, columns)
+    with pytest.raises(FileError, match="'relation'"):
+        find_parts([tmp_path], SCORED)
+
+
+def test_labels_as_wn11_writes_them_are_read(tmp_path):
+    pool = ScoredTriples.from_columns("ab", "rr", "xy", [0.1, 0.9])
+    (tmp_path / "dev.txt").write_text("a\tr\tx\t-1\nb\tr\ty\t1\n")
+    assert Answers.read(tmp_path / "dev.txt").on(pool).labels.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("header", ["", "head\trelation\ttail\tscore\n"])
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_a_mark_at_the_beginning_and_windows_line_ends_are_read(tmp_path, header, ends):
+    text = ("\ufeff" + header + "a\tr\tb\t0.5\nc\tr\td\t0.25\n").replace("\n", ends)
+    (tmp_path / "s.tsv").write_bytes(text.encode())
+    triples = read_scored(tmp_path / "s.tsv")[0]
+    assert triples.triple(0) == ("a", "r", "b")
+    assert triples.scores.tolist() == [0.5, 0.25]
+
+
+def test_a_name_that_looks_like_a_home_is_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("~")
+    write_triples("~/s.parquet", table(2, 0.5))
+    assert len(read_scored("~/s.parquet")[0]) == 2
+
+
+def test_a_name_that_is_not_utf8_is_refused_in_a_sentence(tmp_path):
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.tsv"))
+    path.write_text("a\tr\tb\t1\n")
+    with pytest.raises(FileError):
+        read_scored(path)

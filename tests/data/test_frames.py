@@ -10,19 +10,12 @@ import pyarrow as pa
 import pytest
 
 from actc import Calibrator, ScoredTriples, accept_triples, pick_triples
-from actc.data.answers import Annotations, Answers
-from actc.data.frames import MANY, as_arrow, as_list, make_frame, read_optional
+from actc.data.answers import Answers
+from actc.data.frames import MANY, as_arrow, as_list, read_optional
 from actc.errors import ActcError, ChoiceError, OptionError, RowError, TableError
 
 COLUMNS = {"head": ["é", "b", "c"], "relation": ["r", "s", "r"], "tail": ["x", "y", "é"], "score": [0.25, -1.5, 3.0]}
 MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table, "dict": dict}
-
-
-@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-def test_a_frame_becomes_scored_triples(make):
-    pool = ScoredTriples.from_frame(make(COLUMNS))
-    assert [pool.triple(row) for row in range(3)] == [("é", "r", "x"), ("b", "s", "y"), ("c", "r", "é")]
-    assert pool.scores.tolist() == COLUMNS["score"]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
@@ -114,13 +107,6 @@ def test_to_frame_says_which_libraries_it_knows_and_what_to_install(pool, monkey
         pool.to_frame("polars")
 
 
-def test_accepted_triples_are_a_frame_in_one_line(pool, labels):
-    calibrator = Calibrator("pooled").fit(pool, Annotations(np.arange(20), labels[:20]))
-    accepted = pool.take(calibrator.predict(pool)).to_frame()
-    assert len(accepted) == calibrator.predict(pool).sum()
-    assert list(accepted.columns) == ["head", "relation", "tail", "score"]
-
-
 def test_a_notebook_shows_the_first_rows_escaped(pool):
     odd = ScoredTriples.from_columns(["<b>a</b>"], ["r"], ["t"], [0.5])
     assert "<td>&lt;b&gt;a&lt;/b&gt;</td>" in odd._repr_html_()
@@ -157,24 +143,16 @@ def test_the_kind_of_frame_that_goes_in_comes_out_and_integer_ids_stay_integers(
     columns = {"Head": list(range(8)), "relation": ["r"] * 8, "tail": list(range(8, 16)), "score": np.arange(8.0)}
     asked = pick_triples(make(columns), 3)
     assert isinstance(asked, kind)
-    answers = {name: as_list(column) for name, column in zip(PICKED, read_frame_as_is(asked), strict=True)}
+    answers = {name: as_list(column) for name, column in read_optional(asked, PICKED).items()}
     answers = make({**answers, "label": [1.0, 0.0, float("nan")]})
     accepted = accept_triples(make(columns), answers)
     assert isinstance(accepted, kind)
-    heads, tails, by = (as_list(column) for column in read_columns(accepted, ("head", "tail", "by")))
+    heads, tails, by = (as_list(column) for column in read_optional(accepted, ("head", "tail", "by")).values())
     assert all(isinstance(name, int) for name in heads + tails)
     assert by.count("person") == 1
 
 
 PICKED = ("head", "relation", "tail", "score", "selection", "sampling_frame", "inclusion_probability", "frame_size")
-
-
-def read_columns(frame, names):
-    return list(read_optional(frame, names).values())
-
-
-def read_frame_as_is(frame):
-    return read_columns(frame, PICKED)
 
 
 def test_of_a_lazy_frame_only_the_columns_that_are_needed_are_worked_out():
@@ -204,11 +182,9 @@ def test_labels_may_be_text_as_in_files_and_other_text_is_called_text():
         Answers.from_frame({**COLUMNS, "label": [1, 2, 0]}).on(pool)
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_a_column_confidence_is_the_score_unless_there_is_a_score(library):
+def test_a_column_confidence_is_the_score_unless_there_is_a_score():
     columns = {"Subject": ["a"], "predicate": ["r"], "object": ["x"], "Confidence": [0.5]}
-    found = ScoredTriples.from_frame(make_frame(columns, library))
-    assert found.scores.tolist() == [0.5]
-    assert found.probabilities
-    assert not ScoredTriples.from_frame(make_frame({**columns, "Confidence": [2.0]}, library)).probabilities
-    assert ScoredTriples.from_frame(make_frame({"score": [9.0], **columns}, library)).scores.tolist() == [9.0]
+    read = ScoredTriples.from_frame(columns)
+    assert (read.scores.tolist(), read.probabilities) == ([0.5], True)
+    assert not ScoredTriples.from_frame({**columns, "Confidence": [2.0]}).probabilities
+    assert ScoredTriples.from_frame({"score": [9.0], **columns}).scores.tolist() == [9.0]

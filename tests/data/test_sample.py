@@ -81,21 +81,3 @@ def test_a_bad_row_is_found_though_it_is_not_in_the_sample(tmp_path, whole, colu
         write_triples(tmp_path / f"part-{number}.tsv", table)
     with pytest.raises(FileError, match=f"part-1.tsv, line 347: {message}"):
         read_sample(tmp_path)
-
-
-def test_an_unreadable_part_is_named(folder, tmp_path):
-    for part in folder.iterdir():
-        (tmp_path / part.name).write_bytes(part.read_bytes())
-    content = bytearray((tmp_path / "part-1.parquet").read_bytes())
-    content[1_000:3_000] = bytes(2_000)
-    (tmp_path / "part-1.parquet").write_bytes(content)
-    with pytest.raises(FileError, match=r"part-1\.parquet: "):
-        read_sample(tmp_path)
-
-
-def test_a_triple_that_is_there_twice_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "MOST_READ", 2)
-    table = {"head": ["a", "a", "a"], "relation": ["r"] * 3, "tail": ["t"] * 3, "score": [1.0, 2.0, 3.0]}
-    write_triples(tmp_path / "pool.tsv", table)
-    with pytest.raises(FileError, match=r"'a', 'r', 't'"):
-        read_sample(tmp_path / "pool.tsv")

@@ -10,32 +10,36 @@ from hypothesis import strategies as st
 from actc import ScoredTriples
 from actc.data.answers import Annotations, Answers
 from actc.data.triples import Thresholds, Vocabulary, encode_columns
-from actc.errors import RowError, TableError
+from actc.errors import TableError
+
+# What is refused: head, relation, tail and score, and what the sentence names.
+REFUSED = {
+    "no triples": (([], [], [], []), "no triple"),
+    "columns of different length": ((["a", "b"], ["r"], ["c", "d"], [1, 2]), "2 heads, 1 relations, 2 tails, 2 scores"),
+    "NaN": (("ab", "rr", "cc", [1.0, np.nan]), "Row 1.*nan"),
+    "infinite": (("ab", "rr", "cc", [1.0, -np.inf]), "Row 1.*-inf"),
+    "no number": (("ab", "rr", "cc", [1.0, "n/a"]), "Row 1.*'n/a'"),
+    "too large to be added up": (("ab", "rr", "cd", [0.0, 1e308]), r"from -1e\+100 to 1e\+100"),
+    "too small": (("ab", "rr", "cd", [0.0, -1e101]), r"from -1e\+100 to 1e\+100"),
+    "a triple twice": (("aba", "rrr", "ccc", [1, 2, 3]), "Row 2.*row 0"),
+    **{
+        f"{column} {name!r}": (
+            [
+                *({"head": ["a", "b"], "relation": ["r", "r"], "tail": ["c", "c"]} | {column: ["a", name]}).values(),
+                [1, 2],
+            ],
+            rf"Row 1: the {column} is .* \({type(name).__name__}\); .* must be text",
+        )
+        for column, name in (("head", None), ("relation", np.nan), ("tail", 3), ("head", ("a",)))
+    },
+}
 
 
-def test_names_come_back_as_they_went_in(pool):
-    assert pool.triple(5) == ("h5", pool.relation_names[pool.relations[5]], "t")
-
-
-def test_a_table_without_triples_is_refused():
-    with pytest.raises(TableError):
-        ScoredTriples.from_columns([], [], [], [])
-
-
-def test_columns_of_different_length_are_refused():
-    with pytest.raises(TableError):
-        ScoredTriples.from_columns(["a", "b"], ["r"], ["c", "d"], [1, 2])
-
-
-@pytest.mark.parametrize("score", [np.nan, np.inf, -np.inf])
-def test_a_score_that_is_no_finite_number_is_refused(score):
-    with pytest.raises(RowError, match="Row 1"):
-        ScoredTriples.from_columns(["a", "b"], ["r", "r"], ["c", "c"], [1.0, score])
-
-
-def test_the_second_of_two_equal_triples_is_named():
-    with pytest.raises(RowError, match="Row 2.*row 0"):
-        ScoredTriples.from_columns(["a", "b", "a"], ["r", "r", "r"], ["c", "c", "c"], [1, 2, 3])
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_table_that_cannot_be_is_refused_in_one_sentence(case):
+    columns, sentence = REFUSED[case]
+    with pytest.raises(TableError, match=sentence):
+        ScoredTriples.from_columns(*columns)
 
 
 def test_find_returns_rows_and_minus_one_for_strangers(pool):
@@ -95,19 +99,6 @@ def test_a_vocabulary_travels_without_its_look_ups():
     assert not vars(again)
 
 
-@pytest.mark.parametrize("name", [None, np.nan, 3, ("a",)])
-@pytest.mark.parametrize("column", ["head", "relation", "tail"])
-def test_a_name_that_is_no_text_is_refused_in_one_sentence(column, name):
-    columns = {"head": ["a", "b"], "relation": ["r", "r"], "tail": ["c", "c"]} | {column: ["a", name]}
-    with pytest.raises(RowError, match=rf"Row 1: the {column} is .* \({type(name).__name__}\); .* must be text"):
-        ScoredTriples.from_columns(*columns.values(), [1.0, 2.0])
-
-
-def test_a_score_that_is_no_number_is_refused():
-    with pytest.raises(RowError, match="Row 1.*'n/a'"):
-        ScoredTriples.from_columns(["a", "b"], ["r", "r"], ["c", "c"], [1.0, "n/a"])
-
-
 def test_lists_arrays_and_filtered_series_give_the_same_table_and_annotations():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"head": list("abcd"), "relation": list("rrss"), "tail": list("wxyz"), "score": range(4)})
@@ -120,11 +111,6 @@ def test_lists_arrays_and_filtered_series_give_the_same_table_and_annotations():
         assert (answers.rows.tolist(), answers.labels.tolist()) == ([0, 1], [False, True])
 
 
-def test_labels_of_another_number_than_triples_are_refused(pool):
-    with pytest.raises(TableError):
-        Answers.from_columns(["h3"], [pool.triple(3)[1]], ["t"], [1, 1])
-
-
 def test_tables_show_themselves_in_a_line():
     pool = ScoredTriples.from_columns(map(str, range(5_000)), ["r"] * 5_000, ["t"] * 5_000, np.arange(5_000))
     assert repr(pool) == "ScoredTriples(5,000 triples, 5,001 entities, 1 relations, scores 0 to 4999)"
@@ -133,43 +119,33 @@ def test_tables_show_themselves_in_a_line():
     assert repr(thresholds) == "Thresholds(2 relations, 1 by answers of their own, default 0.2)"
 
 
-def test_an_annotated_row_is_refused_twice():
-    with pytest.raises(TableError):
-        Annotations(np.array([1, 1]), np.array([True, True]))
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Answers.from_columns(["a"], ["r"], ["t"], [1, 1]), "1 annotated triples but 2 labels"),
+        (lambda: Answers.from_columns(["a", "a"], ["r", "r"], ["t", "t"], [1, 0]), "Row 1.*row 0"),
+        (lambda: Annotations(np.array([1, 1]), np.array([True, True])), "twice"),
+        (lambda: Annotations(np.array([1, 2]), np.array([1, 2])), "Row 1.*2"),
+        (lambda: Annotations(np.array([0.5]), np.array([1])), "whole numbers"),
+        (lambda: Annotations(np.array([-1]), np.array([1])), "-1"),
+        (lambda: Annotations(np.arange(2), np.ones(2), selection="guessed"), "Row 0.*'guessed'"),
+        (lambda: Annotations(np.arange(2), np.ones(2), inclusion_probability=0.0), "Row 0"),
+        (lambda: Annotations(np.arange(2), np.ones(2), inclusion_probability=2), "Row 0"),
+        (lambda: Thresholds(("r",), np.array([0.5, 0.6]), 0.5, np.array([True])), "1 relations but 2 values of cuts"),
+        (lambda: Thresholds(("r",), np.array([np.nan]), 0.5, np.array([True])), "NaN"),
+    ],
+)
+def test_answers_and_thresholds_that_cannot_be_are_refused(make, sentence):
+    with pytest.raises(TableError, match=sentence):
+        make()
 
 
-def test_a_label_is_true_or_false():
-    with pytest.raises(RowError, match="Row 1.*2"):
-        Annotations(np.array([1, 2]), np.array([1, 2]))
-
-
-def test_contradicting_labels_are_refused_and_equal_ones_count_once(pool):
+def test_equal_answers_count_once(pool):
     relation = pool.triple(3)[1]
-    twice = Answers.from_columns(["h3", "h3"], [relation] * 2, ["t", "t"], [1, 1]).on(pool)
-    assert twice.rows.tolist() == [3]
-    with pytest.raises(RowError, match="Row 1.*row 0"):
-        Answers.from_columns(["h3", "h3"], [relation] * 2, ["t", "t"], [1, 0])
+    assert Answers.from_columns(["h3"] * 2, [relation] * 2, ["t"] * 2, [1, 1]).on(pool).rows.tolist() == [3]
 
 
-def test_unseen_relation_gets_the_default_threshold():
-    thresholds = Thresholds(("r",), np.array([0.9]), 0.2, np.array([True]))
-    new = ScoredTriples.from_columns("ab", ["r", "other"], "cd", [0.5, 0.5])
-    assert thresholds.decide(new).tolist() == [False, True]
-
-
-def test_a_score_equal_to_the_threshold_is_accepted():
-    thresholds = Thresholds(("r",), np.array([0.5]), 0.5, np.array([True]))
-    assert thresholds.decide(ScoredTriples.from_columns("a", "r", "b", [0.5])).all()
-
-
-def test_thresholds_of_different_length_or_without_a_number_are_refused():
-    with pytest.raises(TableError):
-        Thresholds(("r",), np.array([0.5, 0.6]), 0.5, np.array([True]))
-    with pytest.raises(TableError, match="NaN"):
-        Thresholds(("r",), np.array([np.nan]), 0.5, np.array([True]))
-
-
-@pytest.mark.parametrize("score", [1e308, -1e101])
-def test_a_score_that_is_too_large_to_be_added_up_is_refused(score):
-    with pytest.raises(TableError, match="from -1e\\+100 to 1e\\+100"):
-        ScoredTriples.from_columns(["a", "b"], ["r", "r"], ["c", "d"], [0.0, score]).check()
+def test_a_score_equal_to_the_threshold_is_accepted_and_another_relation_gets_the_default():
+    thresholds = Thresholds(("r",), np.array([0.5]), 0.2, np.array([True]))
+    new = ScoredTriples.from_columns("abc", ["r", "r", "other"], "ddd", [0.5, 0.4, 0.4])
+    assert thresholds.decide(new).tolist() == [True, False, True]
