@@ -87,7 +87,6 @@ def test_a_server_that_cuts_its_replies_in_silence_is_refused_with_what_to_do(sm
 GRAPH_FAULTS = {
     "a triple too few": lambda reply: reply.partition(b"\n")[2],
     "a triple twice": lambda reply: reply + reply.partition(b"\n")[0] + b"\n",
-    "another relation": lambda reply: reply.replace(b"/r9>", b"/r8>"),
     "broken off": lambda reply: reply[:-9],
     "an error": lambda reply: (500, b"", {}),
     "elsewhere": lambda reply: (302, b"", {"Location": "http://example.org/"}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
@@ -140,50 +140,42 @@ def annotate_command(
         if names:
             there.add_names(names)
 
-    if terminal:
-        with closing(actc.Session(session)) as there:
-            prepare(there)
-            _judge_here(there, annotators[0] if annotators else "you")
-    else:
+    if not terminal:
         _serve_page(session, prepare, browser, **address)
-
-
-def _judge_here(session: Session, name: str) -> None:
+        return
     from actc.session.processes import planning
     from actc.session.terminal import judge_in_terminal
 
     read_key = click.getchar if sys.stdin.isatty() else lambda: sys.stdin.read(1)
-    with planning(session, click.echo):
-        judge_in_terminal(session, session.add_annotator(name), read_key, input, click.echo)
+    with closing(actc.Session(session)) as there:
+        prepare(there)
+        with planning(there, click.echo):
+            person = there.add_annotator(annotators[0] if annotators else "you")
+            judge_in_terminal(there, person, read_key, input, click.echo)
 
 
 def _serve_page(session: Path, prepare: Callable[[Session], None], browser: bool, host: str, **address: Any) -> None:
     """Serve a session's page until interrupted; ``prepare`` changes the session once the port is ours."""
+    from actc.cli.show import make_table, show
+
     try:
         from actc.web.serve import browsing, link_to_open, serve
     except ModuleNotFoundError:
         raise OptionError("This actc comes without the annotation page; judge in the terminal: --terminal.") from None
 
     def announce(links: list[tuple[str, str]]) -> None:
-        _print_links(links, host not in ("127.0.0.1", "localhost", "::1"))
+        show(make_table(("who", "link"), links))
+        if host not in ("127.0.0.1", "localhost", "::1"):
+            click.echo(
+                "Mind: this is plain HTTP, reachable from other machines. A reader of the traffic can judge in "
+                "somebody else's name; put a proxy with HTTPS before it, or use a network that you trust."
+            )
+        click.echo("Each link is a secret of its own. Stop with Ctrl+C; every answer is on the disk already.")
         if browser and sys.stdout.isatty():
             ending.enter_context(browsing(link_to_open(links), session))
 
     with ExitStack() as ending:
-        report = partial(click.echo, err=True)
-        serve(session, prepare, host, announce=announce, report=report, **address)
-
-
-def _print_links(links: Sequence[tuple[str, str]], everywhere: bool) -> None:
-    from actc.cli.show import make_table, show
-
-    show(make_table(("who", "link"), links))
-    if everywhere:
-        click.echo(
-            "Mind: this is plain HTTP, reachable from other machines. A reader of the traffic can judge in somebody "
-            "else's name; put a proxy with HTTPS before it, or use a network that you trust."
-        )
-    click.echo("Each link is a secret of its own. Stop with Ctrl+C; every answer is on the disk already.")
+        serve(session, prepare, host, announce=announce, report=partial(click.echo, err=True), **address)
 
 
 @command(
@@ -282,7 +274,7 @@ def audit_command(accepted: Path, out: Path | None, labels: Path | None, **optio
     from actc.decide.audit import describe_audit
 
     AuditConfig(**options)  # refuses what cannot be shown before it claims the output
-    claim_output(out, inputs=(accepted, *([] if labels is None else [labels])))
+    claim_output(out, inputs=(accepted, labels))
     shown = actc.audit_accepted(accepted, labels, out=out, **options)
     if labels is not None:
         counts = f"{shown.trues:,} of {shown.judged:,} judged triples are true; {shown.total:,} are accepted in all."

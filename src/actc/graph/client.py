@@ -122,7 +122,25 @@ class SparqlClient:
 
     def select(self, query: str) -> list[Row]:
         """Return the rows of a query: the text of each variable that is bound."""
-        return self.repeat(lambda: self._select(query))
+
+        def read() -> list[Row]:
+            content = bytearray()
+            with self._open_reply(
+                self.query_url, {"query": query}, "application/sparql-results+json", PATIENCE
+            ) as response:
+                for part in response.iter_bytes():
+                    content += part
+                    if len(content) > MOST_BYTES:
+                        raise StoreError(f"{self.store}: the answer is longer than any table of counts.")
+            try:
+                rows = json.loads(content)["results"]["bindings"]
+                return [{name: str(term["value"]) for name, term in row.items()} for row in rows]
+            except (KeyError, TypeError, AttributeError):
+                raise StoreError(f"{self.store}: the answer is no table of SPARQL results.") from None
+            except (ValueError, RecursionError):
+                raise TransientError("the answer is no JSON, or was cut off") from None
+
+        return self.repeat(read)
 
     def update(self, text: str) -> None:
         """Have the server carry out an update; twice must do the same as once."""
@@ -162,21 +180,6 @@ class SparqlClient:
         """Wait before a request is repeated."""
         time.sleep(FIRST_WAIT * 2**attempt)
 
-    def _select(self, query: str) -> list[Row]:
-        content, form = bytearray(), {"query": query}
-        with self._open_reply(self.query_url, form, "application/sparql-results+json", PATIENCE) as response:
-            for part in response.iter_bytes():
-                content += part
-                if len(content) > MOST_BYTES:
-                    raise StoreError(f"{self.store}: the answer is longer than any table of counts.")
-        try:
-            rows = json.loads(content)["results"]["bindings"]
-            return [{name: str(term["value"]) for name, term in row.items()} for row in rows]
-        except (KeyError, TypeError, AttributeError):
-            raise StoreError(f"{self.store}: the answer is no table of SPARQL results.") from None
-        except (ValueError, RecursionError):
-            raise TransientError("the answer is no JSON, or was cut off") from None
-
     @contextmanager
     def _open_reply(self, url: str, form: dict[str, str] | None, accept: str, seconds: float) -> Iterator[Any]:
         """Post a form to a URL of the store, or get it; once more with the password, where the server wants one.
@@ -184,6 +187,8 @@ class SparqlClient:
         When its time is over the connections are closed: a server that sends a byte now and then never exceeds a
         time-out of reading, and may never come to the end of the headers.
         """
+        import httpx
+
         if self._http.is_closed:
             self._http = self._open()
         end = threading.Timer(seconds, self._http.close)
@@ -196,7 +201,10 @@ class SparqlClient:
                     self._refuse(response)
                     yield response
                     return
-                self._log_in(response.headers.get("www-authenticate", ""))
+                is_digest = response.headers.get("www-authenticate", "").lower().startswith("digest")
+                self._http.auth = (httpx.DigestAuth if is_digest else httpx.BasicAuth)(
+                    self.store.user, self.store.password
+                )
             with self._http.stream(**request, headers={"Accept": accept}) as response:
                 self._refuse(response)
                 yield response
@@ -207,12 +215,6 @@ class SparqlClient:
             raise TransientError("the answer comes too slowly" if self._http.is_closed else reason) from None
         finally:
             end.cancel()
-
-    def _log_in(self, challenge: str) -> None:
-        import httpx
-
-        kind = httpx.DigestAuth if challenge.lower().startswith("digest") else httpx.BasicAuth
-        self._http.auth = kind(self.store.user, self.store.password)
 
     def _refuse(self, response: Any) -> None:
         """Raise the meaning of a status: repeat the request, or an error of the store's."""

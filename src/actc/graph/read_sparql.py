@@ -31,8 +31,6 @@ GRAPH_STORES = ("store", "data", "sparql-graph-crud", "rdf-graphs/service")
 """Where servers have the Graph Store Protocol: Oxigraph, Jena, Virtuoso, and RDF4J with GraphDB."""
 MOST_LINE = 2_000_000
 """Bytes of a line that our reader takes."""
-NAMED = "named"
-"""Why a triple that was read is noted: its blank node has a name now."""
 DUMP = "nothing is written. Have the server dump the graph to a file (N-Triples or Turtle), and give that file as GRAPH"
 # As most servers write a line, and we do; anything else is parsed.
 _IRI = rb'<[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>"{}|^`\\\x7f]*>'
@@ -40,8 +38,8 @@ _LITERAL = rb'"(?:[^"\\\n\r]|\\[nrt"\\])*"(?:@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^' 
 USUAL = re.compile(rb"(?m)^" + _IRI + b" " + _IRI + b" (?:" + _IRI + b"|" + _LITERAL + rb") \.\n")
 TABS = re.compile(rb"(?m)^(" + _IRI + rb")\t(" + _IRI + rb")\t(" + _IRI + b"|" + _LITERAL + rb") ?\.$")
 STRING = re.compile(rb'(?m)"\^\^<http://www\.w3\.org/2001/XMLSchema#string> \.$')
-Notes = Counter[tuple[str, str]]
-"""How many triples were left out or changed, by reason and relation."""
+Notes = Counter[str]
+"""How many triples were left out or changed, by reason."""
 
 
 def match_triples(graph: str, relation: str = "") -> str:
@@ -108,7 +106,7 @@ class _GraphReader:
             with suppress(StoreError, TransientError):  # there is no graph store, or it gives less than all
                 reply = self.client.read_triples(rows, url=url)
                 size, notes = self._copy(reply, match_triples(graph), rows, path, 0)
-                if size == rows and self._count(path, notes) == counts:
+                if size == rows:
                     self.notes += notes
                     self.stores = [store]
                     return
@@ -151,15 +149,6 @@ class _GraphReader:
             raise
         return size, notes
 
-    def _count(self, path: Path, notes: Notes) -> dict[str, int]:
-        """Count the triples of each relation that a reply had, those that are left out included."""
-        with open_reader(path) as connection:
-            query = f"SELECT split_part(line, ' ', 2), count(*) FROM {lines_sql(path)} GROUP BY ALL"
-            counts = Counter({term[1:-1]: int(count) for term, count in connection.execute(query).fetchall()})
-        for (reason, relation), count in notes.items():
-            counts[relation] += 0 if reason == NAMED else count
-        return dict(counts)
-
     def _check(self, block: bytes, pattern: str, notes: Notes) -> tuple[int, bytes]:
         """Return how many triples there are in whole lines, and those lines as we write them."""
         try:
@@ -174,9 +163,7 @@ class _GraphReader:
         rest = (USUAL.sub(b"", block) if usual else block).decode("utf-8", "replace")
         text = [line for line in rest.splitlines() if line.strip() and line[0] != "#"]
         short = [line for line in text if len(line.encode()) < MOST_LINE]
-        for line in text if len(short) < len(text) else ():
-            if len(line.encode()) >= MOST_LINE:
-                notes["long", line.partition(" ")[2].partition(" ")[0][1:-1]] += 1
+        notes["long"] += len(text) - len(short)
         try:
             quads = parse_rdf("N_TRIPLES", input="\n".join(short))
         except SyntaxError as error:
@@ -191,13 +178,13 @@ class _GraphReader:
         """Return the line of a triple; none if it is left out."""
         terms = [str(quad.subject), str(quad.predicate), str(quad.object)]
         if not all(TERM.fullmatch(term) for term in terms):
-            notes["annotations", quad.predicate.value] += 1
+            notes["annotations"] += 1
             return ""
         if any(term.startswith("_:") for term in terms):
             if not self._are_steady(pattern):
-                notes["nameless", quad.predicate.value] += 1
+                notes["nameless"] += 1
                 return ""
-            notes[NAMED, quad.predicate.value] += 1
+            notes["named"] += 1
             terms = [f"<{self.skolem}{term[2:]}>" if term.startswith("_:") else term for term in terms]
         return f"{' '.join(terms)} .\n"
 
@@ -211,16 +198,13 @@ class _GraphReader:
 
     def describe_notes(self) -> list[str]:
         """Describe what was left out or changed."""
-        counts = Counter[str]()
-        for (reason, _), count in self.notes.items():
-            counts[reason] += count
         texts = {
-            NAMED: f"triples have a blank node, which is named {self.skolem}... now.",
+            "named": f"triples have a blank node, which is named {self.skolem}... now.",
             "nameless": "triples with a blank node are left out: its label does not last.",
             "annotations": f"triples about triples ({REIFIES}) are left out.",
             "long": f"triples of more than {MOST_LINE:,} bytes are left out.",
         }
-        return [f"{counts[reason]:,} {text}" for reason, text in texts.items() if counts[reason]]
+        return [f"{self.notes[reason]:,} {text}" for reason, text in texts.items() if self.notes[reason]]
 
 
 def _whole_lines(parts: Iterator[bytes]) -> Iterator[bytes]:
@@ -280,23 +264,18 @@ def fetch_graph(
         with SparqlClient(address) as client:
             notes = read_triples(client, named, lines, progress)
         paths = sorted(lines.iterdir())
-        _sort(paths, unfinished)
-        repeats = _count_repeats(paths)
-        if repeats and any(_count_repeats([path]) for path in paths):
-            raise StoreError(f"{address} gives some triples twice in the place of others; {DUMP}.")
+        with open_reader(paths[0]) as connection:
+            # In order, each once, so that a store that did not change gives the same file.
+            connection.execute(
+                f"COPY (SELECT DISTINCT line FROM {lines_sql(*paths)} ORDER BY line) TO {quote(str(unfinished))} "
+                "(FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '', ESCAPE '')"
+            )
+
+            def count_repeats(some: list[Path]) -> int:
+                query = f"SELECT count(*) - count(DISTINCT line) FROM {lines_sql(*some)}"
+                return int(connection.execute(query).fetchone()[0])
+
+            repeats = count_repeats(paths)
+            if repeats and any(count_repeats([path]) for path in paths):
+                raise StoreError(f"{address} gives some triples twice in the place of others; {DUMP}.")
     return (*notes, *note_repeats(repeats))
-
-
-def _sort(paths: list[Path], out: Path) -> None:
-    """Write lines in order, each once, so that a store that did not change gives the same file."""
-    with open_reader(paths[0]) as connection:
-        connection.execute(
-            f"COPY (SELECT DISTINCT line FROM {lines_sql(*paths)} ORDER BY line) TO {quote(str(out))} "
-            "(FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '', ESCAPE '')"
-        )
-
-
-def _count_repeats(paths: list[Path]) -> int:
-    with open_reader(paths[0]) as connection:
-        query = f"SELECT count(*) - count(DISTINCT line) FROM {lines_sql(*paths)}"
-        return int(connection.execute(query).fetchone()[0])
