@@ -91,27 +91,6 @@ def test_without_a_checkout_the_sentence_names_the_way_out(monkeypatch):
         cells.load_triples("codex-s", "valid")
 
 
-@pytest.mark.parametrize(
-    ("dataset", "sizes"),
-    [("codex-s", (32888, 3654, 3656, 2034, 42)), ("codex-m", (185584, 20620, 20622, 17050, 51))],
-)
-def test_codex_has_the_sizes_of_the_papers_first_table(dataset, sizes):
-    (train, _), (valid, valid_labels), (test, test_labels) = (
-        cells.load_triples(dataset, split) for split in ("train", "valid", "test")
-    )
-    entities = {*train.entity_names, *valid.entity_names, *test.entity_names}
-    assert (len(train), len(valid), len(test), len(entities), len(train.relation_names)) == sizes
-    assert valid_labels.mean() == test_labels.mean() == 0.5
-
-
-@pytest.mark.parametrize("digits", [6, 7])
-def test_rounding_is_what_writing_and_reading_text_does(digits):
-    values = np.random.default_rng(0).normal(size=20_000) * 10.0 ** np.random.default_rng(1).integers(-4, 4, 20_000)
-    values[0] = 0.0
-    expected = [float(f"{value:.{digits}g}") for value in values]
-    np.testing.assert_array_equal(cells.round_significant(values, digits), expected)
-
-
 def test_missing_scores_say_where_they_should_be(monkeypatch, tmp_path):
     monkeypatch.setenv("ACTC_SCORES", str(tmp_path))
     with pytest.raises(FileError, match="ACTC_SCORES"):

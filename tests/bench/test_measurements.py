@@ -6,8 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from actc.bench.cells import Cell
 from actc.bench.measurements import Measurements, Row, Run, compare_methods, fold_rows
-from actc.errors import OptionError, TableError
+from actc.bench.metrics import accuracy, f1, measure_decisions
+from actc.data.triples import Thresholds
+from actc.errors import ChoiceError, OptionError, TableError
+from tests.conftest import make_pool
 
 BUDGETS = (1, 10)
 
@@ -114,3 +118,30 @@ def test_two_methods_without_chance_are_compared_without_a_claim():
 def test_different_repeats_are_refused():
     with pytest.raises(OptionError, match="50.*100"):
         compare_methods(make_results(0.0, second_repeats=50), "new", "old")
+
+
+@given(cuts=st.lists(st.floats(-0.2, 1.2), min_size=4, max_size=4))
+def test_counting_by_cuts_agrees_with_deciding_triple_by_triple(cuts):
+    (pool, _), (test, labels) = make_pool(), make_pool(seed=1)
+    known = pool.take(np.flatnonzero(pool.relations != 1)).with_used_names()  # r1 obeys the default
+    cell = Cell("toy", "toy", known, known.scores > 0, test, labels)
+    accepted = cell.accept(np.array([[cuts[0], cuts[2], cuts[3]]]))
+    thresholds = Thresholds(("r0", "r2"), np.array([cuts[0], cuts[2]]), cuts[3], np.ones(2, dtype=bool))
+    decisions = thresholds.decide(test)
+    assert accepted.tolist() == [decisions.tolist()]
+    precision, recall = measure_decisions(labels, accepted, ["precision", "recall"])[:, 0]
+    assert accuracy(labels, decisions) == np.mean(labels == decisions)
+    assert precision == (pytest.approx(labels[decisions].mean()) if decisions.any() else 1.0)
+    assert recall == pytest.approx(decisions[labels].mean())
+    both = precision + recall
+    assert f1(labels, decisions) == pytest.approx(2 * precision * recall / both if both else 0.0)
+
+
+def test_a_misspelt_metric_is_answered_with_the_nearest(labels):
+    with pytest.raises(ChoiceError, match="'precision'"):
+        measure_decisions(labels, labels[None], ["precison"])
+
+
+def test_f1_of_nothing_accepted_and_nothing_true_is_one():
+    nothing = np.zeros(3, dtype=bool)
+    assert f1(nothing, nothing) == 1.0

@@ -1,8 +1,10 @@
-"""The committed full run: it meets the authors' code, and its tables are what its rows say."""
+"""The committed full run meets the authors' code, and its tables are what its rows say."""
 
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,9 @@ from actc.bench.measurements import PAPER_METRICS, Measurements, Run, read_measu
 from actc.bench.paper.run import ITEMS, PAPER_METHODS, write_paper
 from actc.bench.paper.tables import PAPER_CELLS, load_published
 
-FOLDER = Path(__file__).parents[2] / "benchmarks" / "paper"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "benchmarks" / "paper"
+TABLES = Path(__file__).parent / "tables.tex"  # the paper's own rows, without its text
 
 
 def load_reference():
@@ -53,3 +57,23 @@ def test_the_committed_tables_are_what_the_rows_say(results, tmp_path):
     for path in made:
         assert path.read_text() == (FOLDER / path.name).read_text(), path.name
     assert f"Of {len(load_published())} numbers that the paper prints" in (tmp_path / "index.html").read_text()
+
+
+def test_printed_averages_are_the_means_of_their_cells_but_for_the_slips():
+    numbers, slips = load_published(), []
+    for (table, dataset, _, method, metric), (average, _) in numbers.items():
+        if dataset == "all":
+            cells = [
+                value
+                for (*where, m, what), (value, _) in numbers.items()
+                if (where[0], m, what) == (table, method, metric) and where[1] != "all"
+            ]
+            if abs(np.mean(cells) - average) > 0.75:
+                slips.append((table, method, metric))
+    assert slips == [("l1", "actc-lr-rndm", "accuracy"), ("l10", "actc-lr-rndm", "f1")]
+
+
+def test_the_file_is_what_the_script_reads_out_of_the_paper():
+    script = FOLDER / "transcribe_paper.py"
+    result = subprocess.run([sys.executable, script, TABLES], capture_output=True, text=True, check=True)
+    assert result.stdout == (ROOT / "src" / "actc" / "bench" / "paper" / "published.csv").read_text()

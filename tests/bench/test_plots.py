@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -31,15 +28,3 @@ def test_a_figure_is_written_in_the_format_of_its_name(tmp_path, suffix, start):
     path = tmp_path / f"curves{suffix}"
     draw_learning_curves(list(rows()), {"rising": "Rising"}, {"ceiling": 80.0}, "A title", path)
     assert path.read_bytes().startswith(start)
-
-
-def test_without_matplotlib_the_sentence_says_what_to_install(tmp_path):
-    code = (
-        "import sys; sys.modules['matplotlib'] = None\n"
-        "from actc.bench.plots import draw_learning_curves\n"
-        "try: draw_learning_curves([], {}, {}, '', 'x.png')\n"
-        "except ValueError as error: print(error)"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
-    told = "Drawing figures needs matplotlib. Install it with: pip install 'actc[plots]'"
-    assert result.stdout == f"{told} (in a checkout: pip install '.[plots]')\n"

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from actc import ScoredTriples
 from actc.data.answers import Annotations
@@ -50,18 +48,6 @@ def test_decision_sets_are_those_of_the_plain_description(n, soft, estimate_all)
         relation = None if group == 3 else group
         expected = plain_decision_set(pool, annotations, relation, n, soft, estimate_all)
         np.testing.assert_allclose(got, np.array(expected).reshape(-1, 2), atol=1e-6)
-
-
-@given(n=st.integers(1, 80), count=st.integers(1, 60), seed=st.integers(0, 20))
-def test_decision_sets_are_sorted_and_hold_every_annotation(n, count, seed):
-    pool, labels = make_pool()
-    rows = np.random.default_rng(seed).permutation(len(pool))[:count]
-    groups = DecisionSets.of(pool, [Annotations(rows, labels[rows])])
-    sets = estimate_labels(pool, groups, "lr", n)
-    order = np.lexsort((sets.scores, sets.group))
-    assert (sets.group == sets.group[order]).all()
-    assert (sets.scores == sets.scores[order]).all()
-    assert (np.bincount(sets.group, minlength=groups.count) >= groups.sizes).all()
 
 
 def test_many_sets_at_once_are_the_same_as_one_by_one(pool, labels):

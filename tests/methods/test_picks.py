@@ -32,13 +32,6 @@ def test_checks_come_in_their_shares_from_the_first_questions_on(count):
         assert abs(asked.count(within) - share * count) <= 2
 
 
-def test_among_the_first_ten_questions_are_checks_of_both_sets():
-    asked = [which_set(question) for question in range(10)]
-    assert asked.count("accepted") >= 3
-    assert asked.count("rejected") >= 1
-    assert asked.count("") >= 4
-
-
 def test_a_check_is_a_draw_from_what_would_be_accepted_now_or_from_the_rest():
     pool, labels, _ = make_truth()
     fitted = Pooled().fit(pool, Annotations(np.arange(100), labels[:100]))

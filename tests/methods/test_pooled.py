@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actc.bench.cells import load_scored
+from actc.bench.cells import load_cell
 from actc.data.answers import Annotations
 from actc.data.triples import ScoredTriples
-from actc.errors import ChoiceError, OptionError
-from actc.methods.named import METHODS, find_method
+from actc.errors import ActcError
+from actc.methods.named import find_method
 from actc.methods.pooled import tuned
 from actc.methods.pooled.features import PreparedPool, prepare_pool
 from actc.methods.pooled.method import Pooled
@@ -25,37 +25,29 @@ from actc.methods.pooled.model import OBJECTIVES, Posterior, Priors, cut_interva
 from actc.methods.pooled.picks import ExpectedGains, pick_expected_gain
 from actc.methods.pooled.solve import fit_prior, fit_regimes, regime_priors
 
-VECTORS = Path(__file__).parent / "pooled_vectors.json"
 VERSIONS = st.sampled_from(["pool", "evidence"])
 CASES = {"pool_only": False, "with_known_triples": True}
 
 
-@pytest.fixture(scope="module")
-def vectors() -> dict:
-    return json.loads(VECTORS.read_text())
+VECTORS = json.loads((Path(__file__).parent / "pooled_vectors.json").read_text())
+ROWS = np.array(VECTORS["annotated_rows"])
 
 
 @pytest.fixture(scope="module")
-def cell(vectors: dict) -> dict:
-    dataset, model = vectors["cell"].split("/")
-    return {split: load_scored(dataset, model, split) for split in ("valid", "test", "train")}
+def cell():
+    return load_cell(*VECTORS["cell"].split("/"))
 
 
 @pytest.fixture(scope="module", params=CASES)
-def case(request, vectors: dict, cell: dict) -> tuple[dict, Posterior, Posterior]:
+def case(request, cell):
     """The expected numbers, the fit without a label, the fit on the given ones."""
-    pool, labels = cell["valid"]
-    known = cell["train"][0] if request.param == "with_known_triples" else None
-    prepared, prior = blind_to_valleys(prepare_pool(pool, known)), prior_of(CASES[request.param])
-    rows = np.array(vectors["annotated_rows"])
-    return (
-        vectors[request.param],
-        fit_prior(prepared, Annotations(), prior, np.inf),
-        fit_prior(prepared, Annotations(rows, labels[rows]), prior, np.inf),
-    )
+    known = cell.known if CASES[request.param] else None
+    prepared, prior = blind_to_valleys(prepare_pool(cell.valid, known)), prior_of(CASES[request.param])
+    answers = (Annotations(), Annotations(ROWS, cell.valid_labels[ROWS]))
+    return (VECTORS[request.param], *(fit_prior(prepared, some, prior, np.inf) for some in answers))
 
 
-def prior_of(with_known: bool) -> Priors:
+def prior_of(with_known: bool):
     """The specification's prior."""
     shared = {"bskew": (0.6, 0.5), "diff": (0.0, 0.5), "slope": (1.5, 0.7)}
     if with_known:
@@ -65,28 +57,28 @@ def prior_of(with_known: bool) -> Priors:
     return Priors.of(({"one": (0.0, 0.8), **features, **shared}, (1.2, 0.5)))
 
 
-def blind_to_valleys(prepared: PreparedPool) -> PreparedPool:
+def blind_to_valleys(prepared: PreparedPool):
     """The specification does not know of valleys."""
     return replace(prepared, features={name: prepared.features[name] for name in prepared.features if name != "clear"})
 
 
-def fit(pool: ScoredTriples, annotations: Annotations) -> Posterior:
+def fit(pool: ScoredTriples, annotations: Annotations):
     """The fit of the shipped regimes."""
     return fit_regimes(prepare_pool(pool), annotations, regime_priors(False))
 
 
-def find_cuts(posterior: Posterior, objective: str = "accuracy") -> np.ndarray:
+def find_cuts(posterior: Posterior, objective: str = "accuracy"):
     return cuts_at(posterior, posterior.beta, OBJECTIVES[objective](posterior))
 
 
-def assert_cuts(posterior: Posterior, expected: dict[str, float | str]) -> None:
+def assert_cuts(posterior: Posterior, expected: dict[str, float | str]):
     *cuts, default = find_cuts(posterior)
     own = dict(zip(posterior.pool.relation_names, cuts, strict=True))
     for name, cut in expected.items():  # among them relations that only the test split has
         assert own.get(name, default) == pytest.approx(float(cut), abs=1e-4), name
 
 
-def test_features_are_the_specified_ones(case) -> None:
+def test_features_are_the_specified_ones(case):
     expected, prior_fit, _ = case
     prior = prior_of("gap" in expected["coefficient_names"])
     assert list(prior.names) == expected["coefficient_names"]
@@ -95,52 +87,41 @@ def test_features_are_the_specified_ones(case) -> None:
         np.testing.assert_allclose(G[prior_fit.pool.relation_names.index(name), 0], row, atol=1e-6)
 
 
-def test_thresholds_without_a_label_are_the_specified_ones(case) -> None:
-    expected, unlabelled, _ = case
+def test_thresholds_are_the_specified_ones(case):
+    expected, unlabelled, labelled = case
     assert_cuts(unlabelled, expected["zero_label_thresholds"])
-
-
-def test_one_fit_is_the_specified_one(case, vectors: dict) -> None:
-    expected, _, labelled = case
+    assert_cuts(labelled, expected["thresholds"])
     # Lines of relations without a label are G theta.
     G = design(labelled.pool, expected["coefficient_names"])
-    free = np.setdiff1d(np.arange(len(G)), labelled.pool.relations[vectors["annotated_rows"]])
+    free = np.setdiff1d(np.arange(len(G)), labelled.pool.relations[ROWS])
     theta = np.linalg.lstsq(np.concatenate(G[free]), labelled.beta[free].ravel(), rcond=None)[0]
     np.testing.assert_allclose(theta, expected["theta"], atol=1e-4)
-    assert_cuts(labelled, expected["thresholds"])
 
 
-def test_probabilities_are_the_specified_ones(case, vectors: dict, cell: dict) -> None:
-    expected, _, labelled = case
-    triples = cell["test"][0].take(vectors["test_rows"])
-    relations = labelled.pool.relation_codes(triples)
-    p = labelled.probabilities(labelled.pool.centred(triples.scores, relations), relations)
+def test_probabilities_and_accuracy_are_the_specified_ones(case, cell):
+    expected, *fits = case
+    relations = fits[0].pool.relation_codes(cell.test)
+    x = fits[0].pool.centred(cell.test.scores, relations)
+    p = fits[1].probabilities(x, relations)[VECTORS["test_rows"]]
     np.testing.assert_allclose(p, expected["probabilities_of_test_rows"], atol=1e-4)
+    for posterior, name in zip(fits, ("test_accuracy_zero_labels", "test_accuracy"), strict=True):
+        accepted = cell.test.scores >= find_cuts(posterior)[relations]
+        assert np.mean(accepted == cell.test_labels) == pytest.approx(expected[name], abs=1e-6)
 
 
-def test_picks_are_the_specified_ones(case) -> None:
+def test_picks_are_the_specified_ones(case):
     expected, *fits = case
     for posterior, name in zip(fits, ("first_pick", "next_pick"), strict=True):
-        gains = ExpectedGains(posterior)
+        gains, wanted = ExpectedGains(posterior), expected[name]
         relation, point = gains.best()
-        gain = gains.gains.max()
-        assert posterior.pool.relation_names[relation] == expected[name]["relation"]
-        assert point == expected[name]["bin"]
-        assert gain == pytest.approx(expected[name]["gain_in_triples"], abs=1e-4)
-
-
-def test_accuracy_is_the_specified_one(case, cell: dict) -> None:
-    expected, *fits = case
-    test, labels = cell["test"]
-    for posterior, name in zip(fits, ("test_accuracy_zero_labels", "test_accuracy"), strict=True):
-        accepted = test.scores >= find_cuts(posterior)[posterior.pool.relation_codes(test)]
-        assert np.mean(accepted == labels) == pytest.approx(expected[name], abs=1e-6)
+        assert (posterior.pool.relation_names[relation], point) == (wanted["relation"], wanted["bin"])
+        assert gains.gains.max() == pytest.approx(wanted["gain_in_triples"], abs=1e-4)
 
 
 # ---------------------------------------------------------------- any pool
 
 
-def make_pool(scores: list[float] | np.ndarray, relations: list[int] | np.ndarray) -> ScoredTriples:
+def make_pool(scores: list[float] | np.ndarray, relations: list[int] | np.ndarray):
     names = [f"r{code}" for code in relations]
     heads = [f"e{row}" for row in range(len(names))]
     return ScoredTriples.from_columns(heads, names, heads, scores)
@@ -162,41 +143,35 @@ def labelled_pools(draw, distinct: bool = False) -> tuple[np.ndarray, np.ndarray
     )
 
 
-def decisions(posterior: Posterior, pool: ScoredTriples, objective: str = "accuracy") -> np.ndarray:
+def decisions(posterior: Posterior, pool: ScoredTriples, objective: str = "accuracy"):
     return pool.scores >= find_cuts(posterior, objective)[pool.relations]
 
 
 @settings(max_examples=25, deadline=None)
 @given(labelled_pools(), st.sampled_from([(7.0, -80.0), (0.01, 40.0)]))
-def test_the_scale_and_the_zero_of_the_scores_change_no_decision_and_no_probability(drawn, transform) -> None:
+def test_the_scale_and_the_zero_of_the_scores_change_no_decision_and_no_probability(drawn, transform):
     scores, relations, annotations = drawn
-    factor, zero = transform
-    plain, moved = make_pool(scores - 10, relations), make_pool(scores * factor + zero, relations)
-    one, two = (Pooled().fit(pool, annotations).posterior for pool in (plain, moved))
-    np.testing.assert_array_equal(decisions(one, plain), decisions(two, moved))
-    np.testing.assert_allclose(
-        one.probabilities(one.pool.x, one.pool.relations), two.probabilities(two.pool.x, two.pool.relations), atol=1e-6
-    )
+    pools = [make_pool(scores - 10, relations), make_pool(scores * transform[0] + transform[1], relations)]
+    one, two = (Pooled().fit(pool, annotations) for pool in pools)
+    np.testing.assert_array_equal(one.accepts(pools[0]), two.accepts(pools[1]))
+    np.testing.assert_allclose(one.probabilities(pools[0]), two.probabilities(pools[1]), atol=1e-6)
 
 
 @settings(max_examples=25, deadline=None)
 @given(labelled_pools())
-def test_but_for_the_valleys_no_rising_transform_of_the_scores_changes_anything(drawn) -> None:
+def test_but_for_the_valleys_no_rising_transform_of_the_scores_changes_anything(drawn):
     scores, relations, annotations = drawn
-    plain, bent = make_pool(scores, relations), make_pool(np.exp(scores) * 7 - 3, relations)
-    one, two = (
-        fit_regimes(blind_to_valleys(prepare_pool(pool)), annotations, regime_priors(False)) for pool in (plain, bent)
-    )
-    np.testing.assert_array_equal(decisions(one, plain), decisions(two, bent))
-    np.testing.assert_array_equal(
-        one.probabilities(one.pool.x, one.pool.relations), two.probabilities(two.pool.x, two.pool.relations)
-    )
+    pools = [make_pool(scores, relations), make_pool(np.exp(scores) * 7 - 3, relations)]
+    one, two = (fit_regimes(blind_to_valleys(prepare_pool(pool)), annotations, regime_priors(False)) for pool in pools)
+    np.testing.assert_array_equal(decisions(one, pools[0]), decisions(two, pools[1]))
+    np.testing.assert_array_equal(one.beta, two.beta)
+    np.testing.assert_array_equal(one.covariance, two.covariance)
     np.testing.assert_array_equal(ExpectedGains(one).gains, ExpectedGains(two).gains)
 
 
 @settings(max_examples=25, deadline=None)
 @given(labelled_pools(), VERSIONS, st.randoms(use_true_random=False))
-def test_the_order_of_rows_and_of_judging_moves_no_threshold(drawn, version, shuffler) -> None:
+def test_the_order_of_rows_and_of_judging_moves_no_threshold(drawn, version, shuffler):
     scores, relations, annotations = drawn
     order = list(range(len(scores)))
     shuffler.shuffle(order)
@@ -210,7 +185,7 @@ def test_the_order_of_rows_and_of_judging_moves_no_threshold(drawn, version, shu
 
 @settings(max_examples=25, deadline=None)
 @given(labelled_pools(), VERSIONS, st.permutations(range(5)))
-def test_relabelled_relations_permute_the_thresholds(drawn, version, new_code) -> None:
+def test_relabelled_relations_permute_the_thresholds(drawn, version, new_code):
     scores, relations, annotations = drawn
     renamed = np.array(new_code)[relations]
     one, two = make_pool(scores, relations), make_pool(scores, renamed)
@@ -232,7 +207,7 @@ DEGENERATE = {
 @pytest.mark.parametrize("name", DEGENERATE)
 @pytest.mark.parametrize("labels", ["none", "all true", "all false", "mixed"])
 @pytest.mark.parametrize("with_known", [False, True])
-def test_degenerate_pools_give_finite_probabilities_and_a_decision(name, labels, with_known) -> None:
+def test_degenerate_pools_give_finite_probabilities_and_a_decision(name, labels, with_known):
     scores, relations = (np.asarray(column) for column in DEGENERATE[name])
     pool = make_pool(scores, relations)
     rows = np.arange(0 if labels == "none" else len(pool))
@@ -255,7 +230,7 @@ def test_degenerate_pools_give_finite_probabilities_and_a_decision(name, labels,
 
 @settings(max_examples=25, deadline=None)
 @given(labelled_pools(), VERSIONS, st.integers(1, 60), st.integers(0, 2**32 - 1))
-def test_a_pick_is_new_and_inside_the_pool_until_the_pool_is_empty(drawn, version, count, seed) -> None:
+def test_a_pick_is_new_and_inside_the_pool_until_the_pool_is_empty(drawn, version, count, seed):
     scores, relations, annotations = drawn
     pool = make_pool(scores, relations)
     posterior = Pooled(reads=version).fit(pool, annotations).posterior
@@ -268,7 +243,7 @@ def test_a_pick_is_new_and_inside_the_pool_until_the_pool_is_empty(drawn, versio
     assert picks.answered(np.ones(len(rows), dtype=bool)).has_inclusion_probability.all()
 
 
-def test_a_pick_says_what_an_answer_there_is_expected_to_bring() -> None:
+def test_a_pick_says_what_an_answer_there_is_expected_to_bring():
     pool, labels = random_pool(6, 800)
     fitted = Pooled().fit(pool, Annotations(np.arange(20), labels[:20]))
     picks = fitted.pick(60, np.random.default_rng(0))
@@ -289,7 +264,7 @@ def random_pool(relations: int, size: int, seed: int = 0) -> tuple[ScoredTriples
     return make_pool(scores, codes), random.random(size) < 1 / (1 + np.exp(-1.5 * (scores - threshold[codes])))
 
 
-def test_draws_agree_with_the_posterior_they_come_from() -> None:
+def test_draws_agree_with_the_posterior_they_come_from():
     pool, labels = random_pool(6, 600)
     posterior = fit(pool, Annotations(np.arange(60), labels[:60]))
     lines = draw_lines(posterior, slice(None), 20_000, np.random.default_rng(0))
@@ -301,26 +276,24 @@ def test_draws_agree_with_the_posterior_they_come_from() -> None:
 # ---------------------------------------------------------------- as a method
 
 
-def test_a_method_that_needs_known_triples_says_so() -> None:
-    pool, _ = random_pool(5, 300)
-    with pytest.raises(OptionError, match="known"):
-        METHODS["pooled-known"].fit(pool, Annotations())
-
-
-def test_misspelt_options_are_refused_with_the_choices() -> None:
-    pool, _ = random_pool(5, 300)
-    with pytest.raises(ChoiceError, match="evidence"):
-        find_method("pooled:reads=v2").fit(pool, Annotations())
-    with pytest.raises(ChoiceError, match="accuracy"):
-        find_method("pooled:objective=acuracy").fit(pool, Annotations())
-    with pytest.raises(ChoiceError, match="random"):
-        find_method("pooled:selector=rndm").fit(pool, Annotations())
+@pytest.mark.parametrize(
+    ("method", "sentence"),
+    [
+        ("pooled-known", "needs the known triples"),
+        ("pooled:reads=v2", "evidence"),
+        ("pooled:objective=acuracy", "accuracy"),
+        ("pooled:selector=rndm", "random"),
+    ],
+)
+def test_what_is_missing_or_misspelt_is_answered_in_a_sentence(method, sentence):
+    with pytest.raises(ActcError, match=sentence):
+        find_method(method).fit(random_pool(5, 300)[0], Annotations())
 
 
 # ---------------------------------------------------------------- agreement
 
 
-def pool_with_shares(shares: np.ndarray, levels: np.ndarray, seed: int = 0) -> ScoredTriples:
+def pool_with_shares(shares: np.ndarray, levels: np.ndarray, seed: int = 0):
     """True triples score 4 higher than false ones; relations differ in their share of true ones and in their level."""
     random = np.random.default_rng(seed)
     codes = np.repeat(np.arange(len(shares)), 300)
@@ -328,7 +301,7 @@ def pool_with_shares(shares: np.ndarray, levels: np.ndarray, seed: int = 0) -> S
     return make_pool(random.normal(size=len(codes)) + 4 * truth + levels[codes], codes)
 
 
-def test_features_count_where_relations_differ_in_their_share_and_not_where_they_differ_in_level() -> None:
+def test_features_count_where_relations_differ_in_their_share_and_not_where_they_differ_in_level():
     steps = np.linspace(0, 1, 12)
     by_share = prepare_pool(pool_with_shares(0.1 + 0.8 * steps, 0 * steps)).agreement
     by_level = prepare_pool(pool_with_shares(0.5 + 0 * steps, 2 * steps)).agreement
@@ -336,7 +309,7 @@ def test_features_count_where_relations_differ_in_their_share_and_not_where_they
     assert by_level < 0.05
 
 
-def test_a_refit_lays_out_no_table_of_the_pools_size() -> None:
+def test_a_refit_lays_out_no_table_of_the_pools_size():
     most = []
     for size in (5_000, 100_000):
         pool, labels = random_pool(20, size)

@@ -5,26 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actc import ScoredTriples
+from actc import METHODS, ScoredTriples
 from actc.data.answers import Annotations
-from actc.errors import TableError
+from actc.errors import OptionError, TableError
 from actc.methods.estimate_labels import DecisionSets
-from actc.methods.three_steps import Squash, needs_squashing
-
-
-def test_every_annotation_is_in_its_relation_and_in_the_default_group(pool, labels):
-    rows = np.array([7, 1, 30])
-    groups = DecisionSets.of(pool, [Annotations(rows, labels[rows])])
-    assert groups.count == 4
-    assert groups.sizes[:3].sum() == groups.sizes[3] == 3
-    assert sorted(groups.rows[groups.group == 3]) == [1, 7, 30]
-
-
-def test_annotations_are_sorted_by_score_and_remember_their_order(pool, labels):
-    rows = np.array([9, 4, 17, 2])
-    groups = DecisionSets.of(pool, [Annotations(rows, labels[rows])], uniform=True)
-    assert (np.diff(pool.scores[groups.rows]) >= 0).all()
-    assert rows[groups.order].tolist() == groups.rows.tolist()
+from actc.methods.three_steps import GlobalOpt, LocalOpt, Squash, needs_squashing
+from tests.conftest import make_pool
 
 
 def test_a_row_beyond_the_pool_is_refused(pool):
@@ -65,3 +51,66 @@ def test_only_scores_outside_zero_to_one_need_squashing():
     assert not needs_squashing(pool_of([0.0, 1.0]))
     assert needs_squashing(pool_of([0.0, 1.1]))
     assert needs_squashing(pool_of([-0.1, 1.0]))
+
+
+GRID = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+
+
+def plain_global_opt(pool, annotations):
+    """Follow the description word by word."""
+
+    def f1(cut_of):
+        accepted = [pool.scores[row] >= cut_of(pool.relations[row]) for row in annotations.rows]
+        size = sum(accepted) + annotations.labels.sum()
+        return 2 * sum(a and y for a, y in zip(accepted, annotations.labels, strict=True)) / size if size else 1.0
+
+    quality = {value: f1(lambda relation, value=value: value) for value in GRID}
+    default = max(GRID, key=lambda value: (quality[value], -value))
+    cuts = dict.fromkeys(sorted(set(pool.relations[annotations.rows].tolist())), 0.5)
+    for one in list(cuts):
+        quality = {value: f1({**cuts, one: value}.get) for value in GRID}
+        cuts[one] = max(GRID, key=lambda value: (quality[value], -value))
+    return [cuts.get(code, default) for code in range(3)] + [default]
+
+
+@given(count=st.integers(1, 25), seed=st.integers(0, 50))
+def test_global_opt_follows_its_description(count, seed):
+    pool, labels = make_pool()
+    rows = np.random.default_rng(seed).permutation(len(pool))[:count]
+    annotations = Annotations(rows, labels[rows])
+    assert GlobalOpt().find_cuts(pool, [annotations])[0].tolist() == plain_global_opt(pool, annotations)
+
+
+def test_global_opt_can_leave_unseen_relations_at_one_half(pool, labels):
+    row = np.array([0])
+    cuts = GlobalOpt(default="half").find_cuts(pool, [Annotations(row, labels[row])])
+    assert cuts[0, [1, 2, 3]].tolist() == [0.5, 0.5, 0.5]
+
+
+def test_global_opt_starts_at_one_half_and_ends_on_the_grid():
+    pool = ScoredTriples.from_columns("ab", "rr", "xy", [0.45, 0.55])
+    cuts = GlobalOpt(step=0.2).find_cuts(pool, [Annotations(np.arange(2), np.array([False, True]))])
+    assert cuts[0].tolist() == [0.2, 0.2]  # 0.5 would be better, but is none of 0.2, 0.4, 0.6, 0.8
+
+
+@pytest.mark.parametrize("step", [0.0, 1.0, 1e-9])
+def test_global_opt_refuses_a_grid_without_values_or_without_end(pool, labels, step):
+    with pytest.raises(OptionError, match="0.001.*1"):
+        GlobalOpt(step=step).find_cuts(pool, [Annotations(np.array([0]), labels[:1])])
+
+
+@given(seed=st.integers(0, 50), count=st.integers(1, 40))
+def test_a_rising_rescaling_of_the_scores_changes_no_local_opt_decision(seed, count):
+    pool, labels = make_pool()
+    rows = np.random.default_rng(seed).permutation(len(pool))[:count]
+    annotations = [Annotations(rows, labels[rows])]
+    other = pool.with_scores(np.exp(3 * pool.scores) - 7)
+    for name in ("localopt-acc", "localopt-f1"):
+        cuts, again = (METHODS[name].find_cuts(scored, annotations)[0] for scored in (pool, other))
+        assert ((pool.scores >= cuts[pool.relations]) == (other.scores >= again[other.relations])).all()
+
+
+def test_local_opt_without_annotations_of_a_relation_uses_the_best_cut_of_all(pool, labels):
+    mine = np.flatnonzero(pool.relations == 1)
+    cuts = LocalOpt().find_cuts(pool, [Annotations(mine, labels[mine])])[0]
+    assert cuts[0] == cuts[1] == cuts[2] == cuts[3]

@@ -28,7 +28,7 @@ from actc.bench.cells import Cell, CellFolder, read_cell_once
 from actc.bench.measurements import PAPER_METRICS, Row, Run, format_row, read_rows, write_rows
 from actc.bench.metrics import METRICS, measure_decisions
 from actc.data.answers import Annotations
-from actc.data.deliver import alone, check_writable, clear_leftovers
+from actc.data.deliver import alone, check_writable
 from actc.data.progress import Progress, ignore_progress
 from actc.data.text_files import load_json, write_json
 from actc.data.triples import IntArray
@@ -109,11 +109,10 @@ class Conditions:
 
 
 class Chunk(NamedTuple):
-    """Some repeats of one method in one cell: ``start`` up to, but without, ``stop``."""
+    """Some repeats of one method in one cell."""
 
     run: Run
-    start: int
-    stop: int
+    repeats: range
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +140,7 @@ class Experiment:
     def chunks(self) -> list[Chunk]:
         """The work, cut up; a method that is not random needs only one repeat."""
         return [
-            Chunk(run, start, min(start + REPEATS_IN_CHUNK, needed))
+            Chunk(run, range(start, min(start + REPEATS_IN_CHUNK, needed)))
             for run, repeats in self.repeats.items()
             for needed in [repeats if self.methods[run.method].is_random else 1]
             for start in range(0, needed, REPEATS_IN_CHUNK)
@@ -154,7 +153,7 @@ class Experiment:
 
     def count_rows(self, chunk: Chunk) -> int:
         """Return how many rows a chunk has."""
-        return len(self.conditions.affordable(self.methods[chunk.run.method])) * (chunk.stop - chunk.start)
+        return len(self.conditions.affordable(self.methods[chunk.run.method])) * len(chunk.repeats)
 
     def complete(self, rows: Sequence[Row]) -> list[Row]:
         """Return the planned ones of some rows, in the plan's order.
@@ -276,7 +275,6 @@ def _beside(path: Path) -> Path:
 
 def _open_rows(path: Path, plan: Experiment, conditions: dict[str, Any]) -> set[Chunk]:
     """Begin a file or go on with one: keep whole chunks, and rows that are not planned now; return the whole chunks."""
-    clear_leftovers(path.parent, _beside(path).name)
     wanted = json.loads(json.dumps(conditions))
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -287,16 +285,12 @@ def _open_rows(path: Path, plan: Experiment, conditions: dict[str, Any]) -> set[
     before = load_json(_beside(path)) if _beside(path).exists() else {}
     for name, value in wanted.items():
         if before.get(name) != value:
-            earlier, now = (
-                (", ".join(map(str, one)) or "none") if isinstance(one, list) else str(one)
-                for one in (before.get(name), value)
-            )
             raise OptionError(
-                f"{path} was made with {name} {earlier}, not {now}; "
+                f"{path} was made with {name} {before.get(name)}, not {value}; "
                 "write somewhere else with --out, or delete the file to begin again."
             )
     rows = read_rows(path)
-    planned = {(chunk.run, repeat): chunk for chunk in plan.chunks for repeat in range(chunk.start, chunk.stop)}
+    planned = {(chunk.run, repeat): chunk for chunk in plan.chunks for repeat in chunk.repeats}
     owners = [planned.get((row.run, row.repeat)) for row in rows]
     counts = Counter(owners)
     whole = {chunk for chunk in plan.chunks if counts[chunk] == plan.count_rows(chunk)}
@@ -306,17 +300,17 @@ def _open_rows(path: Path, plan: Experiment, conditions: dict[str, Any]) -> set[
 
 
 def _run_chunks(plan: Experiment, todo: Sequence[Chunk], jobs: int, progress: Progress) -> Iterator[list[Row]]:
-    total, missing = (sum(chunk.stop - chunk.start for chunk in chunks) for chunks in (plan.chunks, todo))
+    total, missing = (sum(len(chunk.repeats) for chunk in chunks) for chunks in (plan.chunks, todo))
     progress(total - missing, total)
     sources = {(source.dataset, source.model): source for source in plan.sources}
-    most = max((chunk.stop for chunk in plan.chunks), default=0)
+    most = max((chunk.repeats.stop for chunk in plan.chunks), default=0)
     calls = [
         (chunk, plan.methods[chunk.run.method], sources[chunk.run[:2]], plan.needs_known, most, plan.conditions)
         for chunk in todo
     ]
     for chunk, rows in zip(todo, run_everywhere(run_chunk, calls, jobs), strict=True):
         yield rows
-        progress(chunk.stop - chunk.start, total)
+        progress(len(chunk.repeats), total)
 
 
 def run_chunk(
@@ -335,7 +329,7 @@ def run_chunk(
     budgets = conditions.affordable(method)
     start = time.perf_counter()
     sets = []
-    for repeat in range(chunk.start, chunk.stop):
+    for repeat in chunk.repeats:
         if method.selector == "random":
             rows = orders[repeat]
         else:
@@ -350,7 +344,7 @@ def run_chunk(
         decisions = np.stack([method.fit(cell.valid, answers, cell.known).accepts(cell.test) for answers in sets])
         seconds = (time.perf_counter() - start) / len(sets)
     measured = measure_decisions(cell.test_labels, decisions, (*PAPER_METRICS, *conditions.metrics)).T.tolist()
-    keys = [(budget, repeat) for repeat in range(chunk.start, chunk.stop) for budget in budgets]
+    keys = [(budget, repeat) for repeat in chunk.repeats for budget in budgets]
     return [
         Row(*chunk.run, *key, accuracy, f1, seconds, tuple(further))
         for key, (accuracy, f1, *further) in zip(keys, measured, strict=True)

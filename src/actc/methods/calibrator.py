@@ -15,6 +15,7 @@ from actc.data.frames import as_labels
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds
 from actc.errors import OptionError, TableError
 from actc.methods.named import Fit, Method, find_method, finds_cuts, warn_of_scores
+from actc.methods.three_steps import NO_ANSWER
 
 
 class Calibrator(BaseEstimator):  # type: ignore[misc]
@@ -92,13 +93,13 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         known : ScoredTriples, optional
             Triples that the graph holds already, with their scores; only some methods use them.
         """
-        method = find_method(self.method)
-        annotations = Annotations() if answers is None else _check_answers(answers, triples)
-        warn_of_scores(method, _check_triples(triples))
-        fit = method.fit(triples, annotations, known)
+        method, pool = find_method(self.method), _check_triples(triples)
+        annotations = _check_answers(answers, pool)
+        warn_of_scores(method, pool)
+        fit = method.fit(pool, annotations, known)
         if not len(annotations) and finds_cuts(method):
-            raise OptionError("This method needs at least 1 annotation(s), not 0.")
-        self.pool_, self.annotations_ = triples, annotations
+            raise OptionError(NO_ANSWER)
+        self.pool_, self.annotations_ = pool, annotations
         self.fit_: Fit = fit
         self.classes_: BoolArray = np.array([False, True])
         self.thresholds_: Thresholds | None = fit.thresholds
@@ -154,8 +155,9 @@ def _check_triples(triples: object) -> ScoredTriples:
     )
 
 
-def _check_answers(answers: Any, triples: object) -> Annotations:
-    pool = _check_triples(triples)
+def _check_answers(answers: Any, pool: ScoredTriples) -> Annotations:
+    if answers is None:
+        return Annotations()
     if isinstance(answers, Annotations):
         return answers
     if isinstance(answers, Answers):

@@ -8,7 +8,7 @@ among equally good cuts the lowest score wins, as in the authors' code.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from actc.errors import choose
 from actc.methods.estimate_labels import DecisionSets
 
 
-@dataclass(frozen=True, eq=False)
-class Tally:
+class Tally(NamedTuple):
     """What a cut at each element of a decision set would do: everything from that element upwards is predicted true."""
 
     true_below: FloatArray  # (M,) sum of the labels of the group's elements below this one

@@ -55,12 +55,22 @@ class DecisionSets:
         if not uniform:
             group = np.concatenate([start + pool.relations[rows], group])
             rows, labels, order = np.tile(rows, 2), np.tile(labels, 2), np.tile(order, 2)
-        unsorted = cls(rows, pool.scores[rows], labels, group, order, len(sizes), width)
-        return unsorted._take(np.argsort(group * len(pool) + pool.ranks[rows]))
+        empty = cls(rows[:0], np.zeros(0), np.zeros(0), rows[:0], rows[:0], len(sizes), width)
+        return empty.plus(pool, rows, labels, group, order)
 
-    def _take(self, at: IntArray) -> Self:
-        columns = {name: getattr(self, name)[at] for name in ("rows", "scores", "labels", "group", "order")}
-        return replace(self, **columns)
+    def plus(self, pool: ScoredTriples, rows: IntArray, labels: FloatArray, group: IntArray, order: IntArray) -> Self:
+        """Add triples of the pool."""
+        rows, group = np.append(self.rows, rows), np.append(self.group, group)
+        # Stable, because two sorted runs are merged in linear time.
+        at = np.argsort(group * len(pool) + pool.ranks[rows], kind="stable")
+        return replace(
+            self,
+            rows=rows[at],
+            scores=pool.scores[rows[at]],
+            labels=np.append(self.labels, labels)[at],
+            group=group[at],
+            order=np.append(self.order, order)[at],
+        )
 
     @property
     def count(self) -> int:
@@ -71,19 +81,6 @@ class DecisionSets:
     def sizes(self) -> IntArray:
         """How many elements each group has, shape (count,)."""
         return np.bincount(self.group, minlength=self.count)
-
-    def with_estimates(self, pool: ScoredTriples, rows: IntArray, labels: FloatArray, group: IntArray) -> Self:
-        """Add triples with estimated labels, which are sorted by group and score as the annotations are."""
-        both = replace(
-            self,
-            rows=np.append(self.rows, rows),
-            scores=np.append(self.scores, pool.scores[rows]),
-            labels=np.append(self.labels, labels),
-            group=np.append(self.group, group),
-            order=np.append(self.order, np.full(len(rows), -1)),
-        )
-        # Two sorted runs: a stable sort merges them in linear time.
-        return both._take(np.argsort(both.group * len(pool) + pool.ranks[both.rows], kind="stable"))
 
     def fill_defaults(self, cuts: FloatArray) -> FloatArray:
         """Turn one cut per group into a table of shape (S, R + 1), the default where a cut is NaN."""
@@ -106,14 +103,22 @@ def estimate_labels(
     group without any gets an empty decision set, and with ``default_from_annotations`` the default's group no
     estimates. With ``soft``, probabilities are the labels.
     """
-    strides = _strides(len(pool), annotated, n, estimate_all)
+    if n < 1:
+        raise OptionError(f"n = {n} is too small: a decision set needs at least one triple.")
+    # Every how manyth triple of the pool, in file order, is estimated in each group; 0 for none.
+    missing = n - annotated.sizes
+    strides = np.where(missing > 0, len(pool) // np.maximum(missing, 1) + 1, 0)
+    if estimate_all:
+        strides[:] = 1
+    strides[annotated.sizes == 0] = 0
     if default_from_annotations:
         strides[annotated.width - 1 :: annotated.width] = 0
     rows, group = _rows_to_estimate(pool, annotated, strides)
     if not rows.size:
         return annotated
     p = _fit_groups(pool, annotated, estimator, strides > 0)(pool.scores[rows], group, soft)
-    return annotated.with_estimates(pool, rows, p if soft else (p > 0.5).astype(np.float64), group)
+    labels = p if soft else (p > 0.5).astype(np.float64)
+    return annotated.plus(pool, rows, labels, group, np.full(len(rows), -1))
 
 
 def _fit_groups(pool: ScoredTriples, annotated: DecisionSets, estimator: Any, wanted: BoolArray) -> Probabilities:
@@ -146,16 +151,6 @@ def estimate_probabilities(
         return fitted(triples.scores, group)
 
     return probabilities
-
-
-def _strides(size: int, annotated: DecisionSets, n: int, estimate_all: bool) -> IntArray:
-    """Return k for each group: every k-th triple of the pool, in file order, is estimated; 0 for none."""
-    if n < 1:
-        raise OptionError(f"n = {n} is too small: a decision set needs at least one triple.")
-    if estimate_all:
-        return np.where(annotated.sizes > 0, 1, 0)
-    missing = n - annotated.sizes
-    return np.where((annotated.sizes > 0) & (missing > 0), size // np.maximum(missing, 1) + 1, 0)
 
 
 def _rows_to_estimate(pool: ScoredTriples, annotated: DecisionSets, strides: IntArray) -> tuple[IntArray, IntArray]:

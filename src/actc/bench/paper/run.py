@@ -9,7 +9,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,6 +43,9 @@ from actc.data.text_files import write_csv, write_text
 from actc.errors import OptionError, choose
 from actc.methods.named import find_method
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 Place = tuple[str, str]
 
 BASELINES = ("localopt-acc", "localopt-f1", "globalopt-f1")
@@ -58,16 +61,32 @@ UNIFORM_CELL: Place = ("codex-s", "conve")
 
 @dataclass(frozen=True)
 class Item:
-    """A table or figure of the paper."""
+    """A table or figure of the paper; what kind it is, its name says."""
 
     title: str  # what it shows
     methods: tuple[str, ...]  # what must be run for it
-    # given results, the item's name and methods of the user's own, returns the table or figure
-    build: Callable[[Measurements, str, tuple[str, ...]], Any]
     wants: Callable[[Place], bool] = lambda place: True  # returns whether the item needs a (data set, model)
     repeats: int | None = None  # the most repeats it needs
-    own_methods: bool = False  # whether the user's own methods stand in it too
     budget: int | None = None  # the one that it is for
+    labels: tuple[str, ...] = ()  # of an ablation's variants
+    draw: Callable[[Measurements], Figure] | None = None  # returns the figure
+
+
+def has_own_methods(name: str) -> bool:
+    """Return True if methods of the user's own stand in an item too."""
+    return name.startswith(("table", "comparisons"))
+
+
+def build_table(results: Measurements, name: str, own_methods: Sequence[str]) -> TextTable:
+    """Return the table of that name."""
+    item = ITEMS[name]
+    if name.startswith("table"):
+        return build_paper_table(results, name, item.title, (*item.methods, *own_methods), item.budget)
+    if name.startswith("comparisons"):
+        mine = [(method, other) for method in own_methods for other in ("actc-lr-rndm", "localopt-acc")]
+        return build_comparisons(results, [*PAIRS, *mine], name.removeprefix("comparisons-"), item.title)
+    variants, cells = dict(zip(item.labels, item.methods, strict=True)), list(filter(item.wants, results.cells()))
+    return build_ablation(results.first_repeats(ABLATION_REPEATS), name, item.title, variants, cells)
 
 
 def plan_runs(
@@ -78,52 +97,35 @@ def plan_runs(
     A method that needs the known triples is left out where their scores are not at hand.
     """
     wanted: dict[Run, int] = {}
-    chosen = [choose("table or figure", name, ITEMS) for name in items]
+    chosen = {name: choose("table or figure", name, ITEMS) for name in items}
     needs_known = {method for method in own_methods if find_method(method).reads != "pool"}
     for cell in cells:
         place = (cell.dataset, cell.model)
         impossible = set() if cell.has_known else needs_known
-        for item in (item for item in chosen if item.wants(place)):
-            for method in (*item.methods, *(own_methods if item.own_methods else ())):
-                if method not in impossible:
+        for name, item in chosen.items():
+            for method in (*item.methods, *(own_methods if has_own_methods(name) else ())):
+                if item.wants(place) and method not in impossible:
                     run = Run(*place, method)
                     wanted[run] = max(wanted.get(run, 0), min(repeats, item.repeats or repeats))
     return wanted
 
 
-def _paper_table(title: str, methods: tuple[str, ...], budget: int | None = None) -> Item:
-    def build(results: Measurements, name: str, own: tuple[str, ...]) -> TextTable:
-        return build_paper_table(results, name.removeprefix("table-"), title, (*methods, *own), budget)
-
-    return Item(title, methods, build, own_methods=True, budget=budget)
-
-
 def _ablation(title: str, variants: dict[str, str]) -> Item:
-    def wants(place: Place) -> bool:
-        return place[0] == "codex-s" and place != AUTHORS_CELL
-
-    def build(results: Measurements, name: str, own: tuple[str, ...]) -> TextTable:
-        cells = [cell for cell in results.cells() if wants(cell)]
-        return build_ablation(results.first_repeats(ABLATION_REPEATS), name, title, variants, cells)
-
-    return Item(title, tuple(variants.values()), build, wants, ABLATION_REPEATS)
-
-
-def _comparisons(metric: str, title: str) -> Item:
-    def build(results: Measurements, name: str, own: tuple[str, ...]) -> TextTable:
-        mine = [(method, other) for method in own for other in ("actc-lr-rndm", "localopt-acc")]
-        return build_comparisons(results, [*PAIRS, *mine], metric, title)
-
-    methods = tuple(dict.fromkeys(method for pair in PAIRS for method in pair))
-    return Item(title, methods, build, lambda place: place != AUTHORS_CELL, own_methods=True)
+    return Item(
+        title,
+        tuple(variants.values()),
+        lambda place: place[0] == "codex-s" and place != AUTHORS_CELL,
+        ABLATION_REPEATS,
+        labels=tuple(variants),
+    )
 
 
 def _budget_figure(dataset: str) -> Item:
     return Item(
         f"ACTC-LR by annotation budget, {DATASET_LABELS[dataset]} (Figure 2)",
         (*BASELINES, "actc-lr-rndm", "actc-lr-dens"),
-        lambda results, name, own: draw_budgets(results, dataset),
         lambda place: place[0] == dataset and place != AUTHORS_CELL,
+        draw=lambda results: draw_budgets(results, dataset),
     )
 
 
@@ -148,17 +150,18 @@ PAIRS = (
     ("actc-lr-rndm", "actc-lr-uni"),
     ("localopt-acc", "localopt-acc-uni"),
 )
+COMPARED = tuple(dict.fromkeys(method for pair in PAIRS for method in pair))
 ITEMS: dict[str, Item] = {
-    "table-avg": _paper_table("Averages over the annotation budgets (Table 2)", (*BASELINES, *ACTC)),
-    "table-avg-f1": _paper_table(
+    "table-avg": Item("Averages over the annotation budgets (Table 2)", (*BASELINES, *ACTC)),
+    "table-avg-f1": Item(
         "Averages over the annotation budgets, with the F1 versions (Table 3)", (*BASELINES, *ACTC, *ACTC_F1)
     ),
-    "table-l1": _paper_table("One annotated triple (Table 4)", (*BASELINES, *APPENDIX), 1),
-    "table-l10": _paper_table("Ten annotated triples (Table 5)", (*BASELINES, *APPENDIX), 10),
-    "table-l50": _paper_table("Fifty annotated triples (Table 6)", (*BASELINES, *APPENDIX), 50),
-    "table-uniform": _paper_table("One threshold for all relations: averages (beside Figure 3)", UNIFORM),
-    "comparisons-accuracy": _comparisons("accuracy", "Paired differences in accuracy"),
-    "comparisons-f1": _comparisons("f1", "Paired differences in F1"),
+    "table-l1": Item("One annotated triple (Table 4)", (*BASELINES, *APPENDIX), budget=1),
+    "table-l10": Item("Ten annotated triples (Table 5)", (*BASELINES, *APPENDIX), budget=10),
+    "table-l50": Item("Fifty annotated triples (Table 6)", (*BASELINES, *APPENDIX), budget=50),
+    "table-uniform": Item("One threshold for all relations: averages (beside Figure 3)", UNIFORM),
+    "comparisons-accuracy": Item("Paired differences in accuracy", COMPARED, lambda place: place != AUTHORS_CELL),
+    "comparisons-f1": Item("Paired differences in F1", COMPARED, lambda place: place != AUTHORS_CELL),
     "ablation-estimate-all": _ablation(
         "Estimate all triples, or only until there are n = 500", _four("n = 500", "all", ":estimate_all=true")
     ),
@@ -196,14 +199,14 @@ ITEMS: dict[str, Item] = {
     "figure-uniform": Item(
         "One threshold for all relations against one for each (Figure 3)",
         UNIFORM_PAIRS,
-        lambda results, name, own: draw_uniform(results, UNIFORM_CELL),
         lambda place: place == UNIFORM_CELL,
+        draw=lambda results: draw_uniform(results, UNIFORM_CELL),
     ),
     "figure-n": Item(
         "How many labels are enough for a threshold (Figure 4)",
         tuple(f"actc-lr-dens:n={n}" for n in N_VALUES),
-        lambda results, name, own: draw_n(results, DATASETS),
         lambda place: place != AUTHORS_CELL,
+        draw=lambda results: draw_n(results, DATASETS),
     ),
 }
 
@@ -275,7 +278,7 @@ def write_paper(results: Measurements, items: Iterable[str], out: Path, own_meth
     """
     chosen = {name: choose("table or figure", name, ITEMS) for name in items}
     out.mkdir(parents=True, exist_ok=True)
-    printed, own = {key[0] for key in load_published()}, tuple(own_methods)
+    printed = {key[0] for key in load_published()}
     tables: list[TextTable] = []
     pictures: list[tuple[str, str, str]] = []  # name, heading, the figure in base64
     entries: list[Entry] = []
@@ -283,20 +286,20 @@ def write_paper(results: Measurements, items: Iterable[str], out: Path, own_meth
         measured = item.budget is None or item.budget in results.budgets
         if not measured or not any(run.method in item.methods and item.wants(run[:2]) for run in results.runs):
             continue
-        if name.startswith("figure"):
+        if item.draw is not None:
             with drawing_settings():
-                save_figure(item.build(results, name, own), out / name)
+                save_figure(item.draw(results), out / name)
             drawn = (out / name).with_suffix(".svg").read_bytes()
             pictures.append((name, item.title, b64encode(drawn).decode("ascii")))
             continue
-        made = item.build(results, name, own)
+        made = build_table(results, name, own_methods)
         tables.append(made)
         for ending, write in WRITERS.items():
             write_text(out / f"{name}{ending}", write(made))
         write_csv(out / f"{name}.csv", [made.header, *made.rows])
         table = name.removeprefix("table-")
         if table in printed:
-            entries += list_entries(results, table, (*item.methods, *own), item.budget)
+            entries += list_entries(results, table, (*item.methods, *own_methods), item.budget)
     if entries:
         numbers = ([*one.key, *_show(*one.ours, one.paper, one.plus_minus, one.difference)] for one in entries)
         write_csv(out / "numbers.csv", [NUMBERS, *numbers])

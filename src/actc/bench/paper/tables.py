@@ -181,10 +181,10 @@ def list_entries(results: Measurements, table: str, methods: Sequence[str], budg
 
 
 def build_paper_table(
-    results: Measurements, table: str, title: str, methods: Sequence[str], budget: int | None
+    results: Measurements, name: str, title: str, methods: Sequence[str], budget: int | None
 ) -> TextTable:
     """Set ours, its standard errors, the paper's number and the difference under each other."""
-    entries = {entry.key[1:]: entry for entry in list_entries(results, table, methods, budget)}
+    entries = {entry.key[1:]: entry for entry in list_entries(results, name.removeprefix("table-"), methods, budget)}
     places = list(dict.fromkeys(key[:2] for key in entries))
     places.sort(key=lambda place: place[1] == "all")
     lines: list[tuple[str, Callable[[Entry], str]]] = [
@@ -215,7 +215,7 @@ def build_paper_table(
         "apart and do not count for Avg."
     )
     header = ("method", "", *map(label_cell, places))
-    return TextTable(f"table-{table}", title, note, header, tuple(rows))
+    return TextTable(name, title, note, header, tuple(rows))
 
 
 def build_ablation(

@@ -254,7 +254,7 @@ def regime_shares(pool: PreparedPool) -> FloatArray:
 
 
 def fit_regimes(pool: PreparedPool, annotations: Annotations, regimes: Priors) -> Posterior:
-    """Return the average of all regimes' fits, with valleys and without."""
+    """Return the average of all regimes' fits, with valleys and without: the mixture's mean and covariance."""
     log_shares = np.log(regime_shares(pool))
     fits = [_fit_each(pool, annotations, regimes, False)]
     log_weights = [log_shares + fits[0].evidence()]
@@ -266,7 +266,12 @@ def fit_regimes(pool: PreparedPool, annotations: Annotations, regimes: Priors) -
     whole, count = design(pool, regimes.names), len(regimes.mean)
     large = np.flatnonzero(weights > tuned.LEAST_WEIGHT).tolist()
     parts = [fits[k // count].posterior(pool, whole, k % count, regimes.penalty[k % count]) for k in large]
-    return average(pool, weights[large], parts)
+    weights = weights[large] / weights[large].sum()
+    mean = np.tensordot(weights, np.stack([part.beta for part in parts]), 1)
+    off = np.stack([part.beta for part in parts]) - mean
+    within = np.tensordot(weights, np.stack([part.covariance for part in parts]), 1)
+    between = np.einsum("k,kri,krj->rij", weights, off, off)
+    return Posterior(pool, mean, within + between, tuple(zip(weights.tolist(), parts, strict=True)))
 
 
 @lru_cache(maxsize=8)
@@ -280,14 +285,3 @@ def _fit_each(pool: PreparedPool, annotations: Annotations, regimes: Priors, val
     """Return the mode under each prior."""
     labels = LabelTable.of(pool, annotations, valleys)
     return find_modes(labels, design(pool, regimes.names)[labels.relations], regimes)
-
-
-def average(pool: PreparedPool, weights: FloatArray, parts: list[Posterior]) -> Posterior:
-    """Return the mean and covariance of the mixture, which still has its parts."""
-    weights = weights / weights.sum()
-    beta = np.stack([part.beta for part in parts])
-    mean = np.tensordot(weights, beta, 1)
-    off = beta - mean
-    within = np.tensordot(weights, np.stack([part.covariance for part in parts]), 1)
-    between = np.einsum("k,kri,krj->rij", weights, off, off)
-    return Posterior(pool, mean, within + between, tuple(zip(weights.tolist(), parts, strict=True)))
