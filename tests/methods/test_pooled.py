@@ -68,7 +68,7 @@ def fit(pool: ScoredTriples, annotations: Annotations):
 
 
 def find_cuts(posterior: Posterior, objective: str = "accuracy"):
-    return cuts_at(posterior, posterior.beta, OBJECTIVES[objective](posterior))
+    return cuts_at(posterior, OBJECTIVES[objective](posterior))
 
 
 def assert_cuts(posterior: Posterior, expected: dict[str, float | str]):

@@ -62,13 +62,7 @@ NO_ANSWER = "This method needs at least one annotation; only the pooled methods 
 DEFAULTS = ("estimates", "annotations")
 GRID_DEFAULTS: dict[str, float | None] = {"best": None, "half": 0.5}
 LEAST_STEP = 0.001  # of GlobalOpt's grid
-Probabilities = Callable[[ScoredTriples], FloatArray]
-
-
-def check_budgets(annotation_sets: Sequence[Annotations]) -> None:
-    """Refuse a set without any annotation."""
-    if any(len(annotations) == 0 for annotations in annotation_sets):
-        raise OptionError(NO_ANSWER)
+OfTriples = Callable[[ScoredTriples], FloatArray]  # a function from triples to P(true), shape (M,)
 
 
 class SelectingMethod:
@@ -97,10 +91,10 @@ class SelectingMethod:
         return StepsFit(self, pool, answers, Squash.of(pool) if needs_squashing(pool) else None)
 
     def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
-        """Return each set's cuts, shape (S, R + 1), the default last."""
+        """Return each set's cuts, shape (S, R + 1), the default last; every set has an annotation."""
         raise NotImplementedError(f"{type(self).__name__} is no method yet: write its find_cuts.")
 
-    def learn(self, pool: ScoredTriples, answers: Annotations) -> Probabilities | None:
+    def learn(self, pool: ScoredTriples, answers: Annotations) -> OfTriples | None:
         """Return a function from triples to P(true), or None: this method decides without probabilities."""
         return None
 
@@ -155,7 +149,7 @@ class StepsFit:
         return self._seen(self.pool)
 
     @cached_property
-    def _classifiers(self) -> Probabilities | None:
+    def _classifiers(self) -> OfTriples | None:
         return self.method.learn(self._seen_pool, self.answers)
 
 
@@ -198,7 +192,6 @@ class Actc(SelectingMethod):
 
     def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
         """Return each set's cuts, shape (S, R + 1), the default last."""
-        check_budgets(annotation_sets)
         check_choice("source of the default threshold", self.default, DEFAULTS)
         annotated = DecisionSets.of(pool, annotation_sets, self.uniform)
         if self.as_printed:
@@ -208,7 +201,7 @@ class Actc(SelectingMethod):
         )
         return decision_sets.fill_defaults(choose_thresholds(decision_sets, self.objective))
 
-    def learn(self, pool: ScoredTriples, answers: Annotations) -> Probabilities:
+    def learn(self, pool: ScoredTriples, answers: Annotations) -> OfTriples:
         """Return P(true) by the classifiers of step 2, as a function of triples."""
         return estimate_probabilities(pool, answers, self.estimator, self.uniform)
 
@@ -234,7 +227,6 @@ class LocalOpt(SelectingMethod):
 
     def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
         """Return each set's cuts, shape (S, R + 1); the default, the best cut for all annotations, last."""
-        check_budgets(annotation_sets)
         annotated = DecisionSets.of(pool, annotation_sets, self.uniform)
         return annotated.fill_defaults(choose_thresholds(annotated, self.objective))
 
@@ -260,7 +252,6 @@ class GlobalOpt(SelectingMethod):
 
     def find_cuts(self, pool: ScoredTriples, annotation_sets: Sequence[Annotations]) -> FloatArray:
         """Return each set's cuts, shape (S, R + 1), the default last: one pass of coordinate ascent."""
-        check_budgets(annotation_sets)
         fixed_default = choose("default of GlobalOpt", self.default, GRID_DEFAULTS)
         if not LEAST_STEP <= self.step < 1:
             raise OptionError(f"GlobalOpt needs a step of at least {LEAST_STEP} and below 1, not step={self.step}.")

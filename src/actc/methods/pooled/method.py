@@ -119,7 +119,7 @@ class PooledFit:
     @cached_property
     def cuts(self) -> FloatArray:
         """Each relation's cut, the default last, shape (R + 1,); what moved weights add is left out."""
-        return cuts_at(self.posterior, self.posterior.beta, self._level)
+        return cuts_at(self.posterior, self._level)
 
     @cached_property
     def thresholds(self) -> Thresholds | None:
@@ -151,7 +151,7 @@ class PooledFit:
     def _line_probabilities(self, triples: ScoredTriples) -> FloatArray:
         p = moderate(*self._moments(triples))
         # Where each relation's line crosses P(true) = 1/2.
-        cuts = cuts_at(self.posterior, self.posterior.beta)[self.prepared.relation_codes(triples)]
+        cuts = cuts_at(self.posterior)[self.prepared.relation_codes(triples)]
         return np.where(triples.scores >= cuts, np.maximum(p, 0.5), np.minimum(p, np.nextafter(0.5, 0)))
 
     def _moments(self, triples: ScoredTriples) -> tuple[FloatArray, FloatArray]:

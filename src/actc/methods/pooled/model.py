@@ -91,9 +91,9 @@ def cut_for_f1(posterior: Posterior) -> float:
     return float(logit(cut))
 
 
-def cuts_at(posterior: Posterior, beta: FloatArray, level: float = 0.0) -> FloatArray:
-    """Return where lines with coefficients beta, shape (..., R + 1, 3), cross a logit, as cuts in scores."""
-    return posterior.pool.scale.to_cuts(posterior.pool.features["c"] + crossings(beta, level))
+def cuts_at(posterior: Posterior, level: float = 0.0) -> FloatArray:
+    """Return where each relation's line crosses a logit, as cuts in scores, shape (R + 1,)."""
+    return posterior.pool.scale.to_cuts(posterior.pool.features["c"] + crossings(posterior.beta, level))
 
 
 def crossings(beta: FloatArray, level: float = 0.0) -> FloatArray:
