@@ -243,13 +243,17 @@ class Triples:
 
     def followed_by(self, others: Triples) -> Triples:
         """Return the triples of this table and then those of another, with the names that they use."""
+        return self.stack(others).with_used_names()
+
+    def stack(self, others: Triples) -> Triples:
+        """Return the same with all names of both tables."""
         entities = Vocabulary(sorted({*self.entity_names, *others.entity_names}))
         relations = Vocabulary(sorted({*self.relation_names, *others.relation_names}))
         first, second = self.recoded(entities, relations), others.recoded(entities, relations)
         heads, relation_codes, tails = (
             np.append(getattr(first, name), getattr(second, name)) for name in ("heads", "relations", "tails")
         )
-        return Triples(heads, relation_codes, tails, entities, relations).with_used_names()
+        return Triples(heads, relation_codes, tails, entities, relations)
 
     def union(self, others: Triples) -> Triples:
         """Return the triples of both tables, each once, with the names that they use."""

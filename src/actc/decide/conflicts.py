@@ -15,16 +15,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from actc.data.constraints import Constraint, Constraints, lower_share
 from actc.data.numeric import find_shift, logit, sigmoid
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples, Vocabulary, as_vocabulary
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples, as_vocabulary
 from actc.graph.rdf import RDF, RDFS
 
-NONE, NOTHING = -1, np.zeros(0, dtype=np.int64)
+NONE = -1
 EDGE = 2.0**-20  # no probability counts as nearer to 0 or 1
 COMPANIONS = {"functional": 2, "inverse-functional": 2, "asymmetric": 2, "irreflexive": 1, "domain": 1, "range": 1}
 """Facts of one exception in the graph; constraints of other kinds keep their factor."""
@@ -79,27 +80,26 @@ def match_conflicts(constraints: Constraints, triples: Triples, facts: Triples |
     facts : Triples, optional
         What the graph holds.
     """
-    used = constraints.used
-    there = triples.take([]) if facts is None else facts
-    entities = Vocabulary(sorted({*triples.entity_names, *there.entity_names}))
-    relations = Vocabulary(sorted({*triples.relation_names, *there.relation_names}))
-    candidates, known = triples.recoded(entities, relations), there.recoded(entities, relations)
+    used, count = constraints.used, len(triples)
+    both = triples.plain() if facts is None else triples.plain().stack(facts)
+    known = both.take(np.arange(count, len(both)))
     members, in_groups = np.zeros((3, 0), dtype=np.int64), np.zeros((2, 0), dtype=np.int64)
-    for rule, keys, fact_keys in _match_groups(used, candidates, known):
-        rows, fact_rows = (np.flatnonzero(some != NONE) for some in (keys, fact_keys))
-        names, places = np.unique(np.append(keys[rows], fact_keys[fact_rows]), return_inverse=True)
-        group, fact_group = np.split(places, [len(rows)])
+    for rule, keys, forbids in _match_groups(used, both, count):
+        places = np.flatnonzero(keys != NONE)
+        names, places_in = np.unique(keys[places], return_inverse=True)
+        n_candidates = np.searchsorted(places, count)
+        (rows, fact_rows), (group, fact_group) = (np.split(some, [n_candidates]) for some in (places, places_in))
         sizes, n_facts = (np.bincount(one, minlength=len(names)) for one in (group, fact_group))
-        n_facts += fact_keys is NOTHING
+        n_facts += forbids
         witness = np.full(len(names), NONE)
-        witness[fact_group[::-1]] = fact_rows[::-1]  # the first of them
+        witness[fact_group[::-1]] = fact_rows[::-1] - count  # the first of them
         contested = (sizes > 0) & (sizes + n_facts >= 2)
         inside, number = contested[group], np.cumsum(contested) - 1 + in_groups.shape[1]
         mine = np.stack([rows[inside], number[group[inside]], np.full(int(inside.sum()), rule)])
         members = np.append(members, mine, axis=1)
         in_groups = np.append(in_groups, np.stack([n_facts, witness])[:, contested], axis=1)
     rows, groups, rules = members[:, np.lexsort(members[:2])]
-    return Conflicts(used, rows, groups, rules, in_groups[0], in_groups[1], known.contains(candidates))
+    return Conflicts(used, rows, groups, rules, in_groups[0], in_groups[1], known.contains(both.take(np.arange(count))))
 
 
 KEYS: dict[str, Callable[[Triples], IntArray]] = {
@@ -113,45 +113,35 @@ KEYS: dict[str, Callable[[Triples], IntArray]] = {
 """What the triples of one group have in common, for each kind of constraint."""
 
 
-def _match_groups(used: Constraints, candidates: Triples, known: Triples) -> Iterator[tuple[int, IntArray, IntArray]]:
-    """Yield for each constraint the group of each candidate and of each fact, -1 in none.
+def _match_groups(used: Constraints, both: Triples, count: int) -> Iterator[tuple[int, IntArray, bool]]:
+    """Yield for each constraint the group of each candidate and then of each fact, -1 in none.
 
-    Facts are ``NOTHING`` where the constraint forbids each candidate in a group by itself.
+    The last value is whether the constraint forbids each candidate in a group by itself.
     """
-    tables = candidates, known
-    typed, members = class_members(used, known, [one.other for one in used.of("domain", "range")])
-    types = [relation_mask(table, [one.relation for one in used.of("type")]) for table in tables]
+    facts = both.take(np.arange(count, len(both)))
+    typed, members = class_members(used, facts, [one.other for one in used.of("domain", "range")])
+    types = relation_mask(both, [one.relation for one in used.of("type")])
     for rule, one in enumerate(used.each):
         if one.kind in KEYS:
-            masks = (relation_mask(table, one.key[1:]) for table in tables)
-            keys, facts = (
-                np.where(mask, KEYS[one.kind](table), NONE) for table, mask in zip(tables, masks, strict=True)
-            )
-            yield rule, keys, facts
-        forbidden = relation_mask(candidates, [one.relation])
-        if one.kind in ("domain", "range"):
-            entities = candidates.heads if one.kind == "domain" else candidates.tails
+            yield rule, np.where(relation_mask(both, one.key[1:]), KEYS[one.kind](both), NONE), False
+        forbidden = None
+        if one.kind == "irreflexive" or (one.kind == "asymmetric" and one.use == "hard"):
+            forbidden = both.heads == both.tails
+        elif one.kind in ("domain", "range"):
+            entities = both.heads if one.kind == "domain" else both.tails
             # A soft constraint forbids entities of other classes alone, a hard one those of unknown classes too.
-            forbidden &= ~np.isin(entities, members[one.other]) & (typed[entities] | (one.use == "hard"))
-        else:
-            no_loops = one.kind == "irreflexive" or (one.kind == "asymmetric" and one.use == "hard")
-            forbidden &= no_loops & (candidates.heads == candidates.tails)
-        yield rule, np.where(forbidden, np.arange(len(candidates)), NONE), NOTHING
-        for pair in _disjoint_classes(one, used, tables, types) if one.kind == "disjoint" else ():
-            pairs = (mask & np.isin(table.tails, pair) for table, mask in zip(tables, types, strict=True))
-            keys, facts = (np.where(mask, table.heads, NONE) for table, mask in zip(tables, pairs, strict=True))
-            yield rule, keys, facts
-
-
-def _disjoint_classes(
-    one: Constraint, used: Constraints, tables: tuple[Triples, Triples], types: list[BoolArray]
-) -> Iterator[tuple[int, int]]:
-    """Yield each two classes under the two disjoint ones; two of one side do not compete."""
-    names, typed = tables[1].entity_names, [table.tails[mask] for table, mask in zip(tables, types, strict=True)]
-    classes = {code: names[code] for code in np.unique(np.concatenate(typed)).tolist()}
-    above = superclasses(used, tables[1], classes.values())
-    left, right = ([code for code, name in classes.items() if side in above[name]] for side in one.key[1:])
-    return ((first, second) for first in left for second in right if first != second)
+            forbidden = ~np.isin(entities, members[one.other]) & (typed[entities] | (one.use == "hard"))
+        if forbidden is not None:
+            numbers = np.arange(len(both))
+            forbidden &= relation_mask(both, [one.relation]) & (numbers < count)
+            yield rule, np.where(forbidden, numbers, NONE), True
+        if one.kind == "disjoint":
+            classes = {code: both.entity_names[code] for code in np.unique(both.tails[types]).tolist()}
+            above = superclasses(used, facts, classes.values())
+            left, right = ([code for code, name in classes.items() if side in above[name]] for side in one.key[1:])
+            for pair in product(left, right):  # two classes of one side do not compete
+                if pair[0] != pair[1]:
+                    yield rule, np.where(types & np.isin(both.tails, pair), both.heads, NONE), False
 
 
 @dataclass(frozen=True, eq=False)
