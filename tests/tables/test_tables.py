@@ -211,3 +211,12 @@ def test_a_file_of_three_words_is_a_fact_and_that_is_said(tmp_path):
     graph = read_graph(put(tmp_path, "g.csv", "foo,bar,baz\n"))
     assert graph.triple(0) == ("foo", "bar", "baz")
     assert graph.notes == ("Line 1 is taken as a fact (foo, bar, baz); if it names columns, use --columns.",)
+
+
+def test_columns_of_one_name_or_of_none_have_their_places(tmp_path):
+    pool = read_scored(
+        put(tmp_path, "g.csv", "head,relation,tail,score,,Note,note,\na,r,b,.5,1,x,y,2\n"), further=True
+    )[0]
+    assert {name: column.tolist() for name, column in pool.further.items()} == {
+        "_5": ["1"], "Note": ["x"], "note_7": ["y"], "_8": ["2"],
+    }  # fmt: skip

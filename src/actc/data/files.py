@@ -115,12 +115,15 @@ def read_sample(
 def _read_scored(
     connection: Any, layout: Layout, further: bool, chosen: str = "true", needs_score: bool = True
 ) -> tuple[ScoredTriples, BoolArray | None]:
-    more = {name: layout.own_column(own) for name, own in name_further(layout).items()} if further else {}
+    more = {name: quote_name(own) for name, own in name_further(layout).items()} if further else {}
     needed = [name for name in COLUMNS if name in layout.columns]
     if not needs_score:
         needed, score = list(TRIPLE), {"score": layout.column("score") if "score" in layout.columns else "NULL"}
     rows = _load(connection, layout, needed, more if needs_score else more | score, chosen)
-    _refuse_bad_scores(connection, layout)
+    bad = "score <> '' AND NOT coalesce(isfinite(TRY_CAST(score AS DOUBLE)), false)"
+    query = f"SELECT row, {', '.join(SCORED)} FROM loaded WHERE {bad} ORDER BY row LIMIT 1"
+    for row, *cells in connection.execute(query).fetchall():
+        raise FileError(f"{layout.where(row)}: {describe_bad_row(*cells)}")
     labels = None
     if "label" in needed:
         with rows_named_by(layout, rows):
@@ -243,7 +246,7 @@ def write_named(layout: Layout, path: Path) -> None:
     known = [name for name in COLUMNS if name in layout.columns]
     texts = layout.texts(known).replace('AS "score"', f'AS "{layout.score_name}"')
     further = name_further(layout).items()
-    more = "".join(f", {layout.own_column(own)} AS {quote_name(name)}" for name, own in further)
+    more = "".join(f", {quote_name(own)} AS {quote_name(name)}" for name, own in further)
     with open_reader(layout) as connection, write_beside(path) as unfinished:
         query = f"SELECT {texts}{more} FROM {layout.source}"
         connection.execute(f"COPY ({query}) TO {quote(str(unfinished))} (FORMAT parquet)")
@@ -328,14 +331,6 @@ def read_codes(connection: Any) -> tuple[IntArray, IntArray, IntArray, tuple[str
     return codes["head"], codes["relation"], codes["tail"], entity_names, relation_names
 
 
-def _refuse_bad_scores(connection: Any, layout: Layout) -> None:
-    """Refuse a score that is no number; a cell may be empty."""
-    bad = "score <> '' AND NOT coalesce(isfinite(TRY_CAST(score AS DOUBLE)), false)"
-    for at, cell in connection.execute(f"SELECT row, score FROM loaded WHERE {bad} ORDER BY row LIMIT 1").fetchall():
-        hint = "; write a point in place of the comma" if is_number(cell.replace(",", ".", 1)) else ""
-        raise FileError(f"{layout.where(at)}: {cell!r} is no finite number (column {layout.columns['score']}){hint}.")
-
-
 BAD_SCORE = "(score IS NULL OR NOT abs(score) < CAST('inf' AS DOUBLE))"
 BAD_ROW = f"relation IS NULL OR {BAD_SCORE}"
 NAMELESS = "head IS NULL OR tail IS NULL OR head = '' OR tail = '' OR relation = ''"
@@ -359,4 +354,9 @@ def describe_bad_row(head: Any, relation: Any, tail: Any, score: str | None) -> 
     empty = [name for name, value in zip(SCORED, (head, relation, tail, score), strict=True) if value in (None, "")]
     if empty:
         return EMPTY.format(empty[0])
-    return f"the score is {score!r}; every score must be a finite number."
+    hint = (
+        "; write a point in place of the comma"
+        if "," in str(score) and is_number(str(score).replace(",", ".", 1))
+        else ""
+    )
+    return f"the score is {score!r}; every score must be a finite number{hint}."

@@ -97,10 +97,9 @@ class Layout:
         files = "[" + ", ".join(map(quote_file, self.paths)) + "], hive_partitioning=false"
         if self.delimiter is None and find_kind(self.path)[0] == ".parquet":
             return f"read_parquet({files})"
+        columns = ", ".join(f"{quote(name)}: 'VARCHAR'" for name in self.names)
         if self.delimiter is None:
-            columns = ", ".join(f"{quote(name)}: 'VARCHAR'" for name in self.names)
             return f"read_json({files}, format='newline_delimited', columns={{{columns}}})"
-        columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self.names)))
         zipped = {path.suffix.lower() == ".gz" for path in self.paths}
         # Given, not detected: DuckDB does not see the ending of a name with a ? in it.
         compression = "auto" if len(zipped) == 2 else "gzip" if True in zipped else "none"
@@ -113,12 +112,7 @@ class Layout:
 
     def column(self, name: str) -> str:
         """The SQL name of a known column."""
-        own = self.columns[name]
-        return self.own_column(own) if own or name != "relation" else quote(RELATED)
-
-    def own_column(self, own: str) -> str:
-        """The SQL name of a column by its own name."""
-        return quote_name(own) if self.delimiter is None else f"c{self.names.index(own)}"
+        return quote_name(self.columns[name]) if self.columns[name] else quote(RELATED)
 
     def texts(self, names: Sequence[str]) -> str:
         """The SQL of some columns as text, under the names that they have here."""
@@ -187,10 +181,20 @@ def find_layout(
         beside = [pair for row in rows for pair in zip(cells, row, strict=False)][len(TRIPLE) :]
         unlike = any(is_number(cell) and not is_number(name) for name, cell in beside)
         has_header = by_name or unlike or _is_header([cell.lower() for cell in cells])
-    layout = Layout((path,), delimiter, has_header, cells if has_header else places, encoding=find_encoding(path))
+    names = places if not has_header else _distinct(cells)
+    layout = Layout((path,), delimiter, has_header, names, encoding=find_encoding(path))
     if has_header or chosen:
         return _name_columns(layout, chosen)
     return replace(layout, columns=dict(zip(order, places, strict=False)))
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of columns that DuckDB takes for different ones: where one is empty or repeated, with its place."""
+    keys = [name.lower() for name in names]
+    return tuple(
+        name if key and key not in keys[:at] else f"{name}_{at + 1}"
+        for at, (name, key) in enumerate(zip(names, keys, strict=True))
+    )
 
 
 def _name_columns(layout: Layout, chosen: Mapping[str, str]) -> Layout:

@@ -55,7 +55,7 @@ class DuckdbTables:
         connection.execute("SET enable_progress_bar=true; SET enable_progress_bar_print=false")
         connection.execute("CREATE TEMP MACRO raise_error(message) AS error(message)")
         head, relation, tail, score = map(candidates.column, SCORED)
-        further = map(candidates.own_column, name_further(candidates).values())
+        further = map(quote_name, name_further(candidates).values())
         # In a TSV file a text is in one line, as `write_triples` has it.
         cell = "regexp_replace(CAST({} AS VARCHAR), '[\\t\\r\\n]+', ' ', 'g')" if TABBED in self.forbidden else "{}"
         more = [f", {cell.format(sql)} AS further{at}" for at, sql in enumerate(further)]
@@ -87,8 +87,7 @@ class DuckdbTables:
     def open_output(self, columns: tuple[str, ...]) -> None:
         parts = [self._out] if self._out.suffix else sorted(self._out.iterdir())
         layout = replace(find_layout(parts[0]), paths=tuple(parts))
-        names = [quote_name(name) for name in columns]
-        named = ", ".join(f"c{at} AS {name}" if layout.delimiter else name for at, name in enumerate(names))
+        named = ", ".join(map(quote_name, columns))
         self._connection.execute(f"CREATE TEMP VIEW written AS SELECT {named} FROM {layout.source}")
 
     def find_bad_row(self, condition: str) -> FileError:
