@@ -152,10 +152,6 @@ JOBS = {
 class CommandsByJob(click.Group):
     """Lists the commands under the jobs that they do."""
 
-    def list_commands(self, context: click.Context) -> list[str]:
-        """Return the commands' names, in the order of the jobs."""
-        return [name for names in JOBS.values() for name in names]
-
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each job."""
         for job, names in JOBS.items():

@@ -155,17 +155,6 @@ constraint_options = together(
     path_option("--constraints", "What may not be true together: see actc constraints."),
     path_option("--graph", "The facts that candidates may contradict."),
 )
-KINDS: dict[str, Any] = {
-    "Path | None": PATH,
-    "str | Path | None": PATH,
-    "Sequence[str | Path]": PATH,
-    "tuple[Path, ...]": PATH,
-    "int": int,
-    "int | None": int,
-    "float": float,
-    "float | None": float,
-}
-"""Types of fields of a configuration that are no texts, and those of their options."""
 SHARED: dict[str, Decorator] = {"base": base_option, "seed": seed_option(0)}
 """Options of a form of their own."""
 
@@ -182,7 +171,9 @@ def _option_of(one: Field[Any], default: Any) -> Decorator:
         return SHARED[one.name]
     if isinstance(default, bool):
         return flag_option(f"--{one.name}/--no-{one.name}" if default else flag(one), text, default=default)
-    return option(flag(one), text, default, type=KINDS.get(str(one.type), str), multiple=default == ())
+    kind = str(one.type).removesuffix(" | None")
+    type_of = PATH if "Path" in kind else {"int": int, "float": float}.get(kind, str)
+    return option(flag(one), text, default, type=type_of, multiple=default == ())
 
 
 def read_engine(engine: str) -> dict[str, str]:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -68,17 +69,17 @@ class SparqlTarget(SparqlClient):
         """Count the triples of a graph."""
         return sum(count_triples(self, graph).values())
 
-    def find(self, facts: FactLines, graph: str) -> FactLines:
+    def find(self, facts: list[Fact], graph: str) -> list[Fact]:
         """Return the facts that a graph contains."""
         pattern = match_triples(refuse_odd_iri(graph, "--graph") if graph else "")
-        places: list[int] = []
+        there: list[Fact] = []
         for start in range(0, len(facts), SMALL):
-            chunk = range(start, min(start + SMALL, len(facts)))
-            values = " ".join(f"({place} {' '.join(facts.triples[place])})" for place in chunk)
+            chunk = facts[start : start + SMALL]
+            values = " ".join(f"({place} {' '.join(fact.triple)})" for place, fact in enumerate(chunk))
             query = f"SELECT DISTINCT ?place WHERE {{ VALUES (?place ?s ?p ?o) {{ {values} }} {pattern} }}"
             texts = {row.get("place", "") for row in self.select(query)}
-            places += [place for place in chunk if str(place) in texts]
-        return facts.take(places)
+            there += [fact for place, fact in enumerate(chunk) if str(place) in texts]
+        return there
 
     def change(self, verb: str, graph: str, lines: Sequence[str], progress: Progress = ignore_progress) -> None:
         """Insert or delete lines; in small chunks from then on, where the store refuses a large one."""
@@ -112,46 +113,38 @@ class SparqlTarget(SparqlClient):
         self.expect(graph, 0)
 
 
-@dataclass(frozen=True, eq=False)
-class FactLines:
-    """Facts as N-Triples writes them, and the provenance of each."""
+class Fact(NamedTuple):
+    """A fact as N-Triples writes it, and what is known of it."""
 
-    triples: list[tuple[str, str, str]]  # head, relation, tail
-    properties: list[list[str]]  # predicates and objects: probability, method, date, reasons and the like
-    # facts that were left out because no update can name one of their ends: a blank node, or a text that a store may
-    # take for an escape
-    nameless: int = 0
+    triple: tuple[str, str, str]
+    properties: list[str]  # predicates and objects: probability, method, date, reasons and the like
 
-    @classmethod
-    def read(cls, path: Path, base: Base) -> FactLines:
-        """Read a table of facts; one that is not there, or has no row, has none."""
-        if not path.exists() or (path.suffix in (".tsv", ".csv") and len(first_lines(path, 2)) < 2):
-            return cls([], [])
-        graph = read_graph(path)
-        # Of an escape SPARQL lets a server make any character before it parses.
-        odd = re.compile(rf"{BLANK}|{GENID}|(?s:.*\\[uU].*)")
-        nameless = np.array([odd.fullmatch(name) is not None for name in graph.entity_names], dtype=np.bool_)
-        rows = np.flatnonzero(~(nameless[graph.heads] | nameless[graph.tails]))
-        named, extras = graph.take(rows), {name: column[rows] for name, column in read_extras(path, graph).items()}
-        columns = [column.tolist() for column in term_columns(named, as_bases(base))]
-        extras = {
-            name: [re.sub(r"\\(?=[uU])", "/", cell) if isinstance(cell, str) else cell for cell in column]
-            for name, column in extras.items()
-        }
-        cells = [{name: column[row] for name, column in extras.items()} for row in range(len(rows))]
-        return cls(list(zip(*columns, strict=True)), list(map(write_properties, cells)), len(graph) - len(rows))
+    @property
+    def line(self) -> str:
+        """The fact as a line."""
+        return f"{' '.join(self.triple)} .\n"
 
-    def __len__(self) -> int:
-        """Return the number of facts."""
-        return len(self.triples)
 
-    def lines(self) -> list[str]:
-        """Return the facts, one a line."""
-        return [f"{' '.join(triple)} .\n" for triple in self.triples]
+def _read_facts(path: Path, base: Base) -> tuple[list[Fact], int]:
+    """Read a table of facts, and how many are left out; of one that is not there, or has no row, none.
 
-    def take(self, rows: list[int]) -> FactLines:
-        """Return some of the facts."""
-        return FactLines([self.triples[row] for row in rows], [self.properties[row] for row in rows])
+    Left out is what no update can name: an end that is a blank node, or a text that a store may take for an escape.
+    """
+    if not path.exists() or (path.suffix in (".tsv", ".csv") and len(first_lines(path, 2)) < 2):
+        return [], 0
+    graph = read_graph(path)
+    # Of an escape SPARQL lets a server make any character before it parses.
+    odd = re.compile(rf"{BLANK}|{GENID}|(?s:.*\\[uU].*)")
+    nameless = np.array([odd.fullmatch(name) is not None for name in graph.entity_names], dtype=np.bool_)
+    rows = np.flatnonzero(~(nameless[graph.heads] | nameless[graph.tails]))
+    columns = [column.tolist() for column in term_columns(graph.take(rows), as_bases(base))]
+    extras = {
+        name: [re.sub(r"\\(?=[uU])", "/", cell) if isinstance(cell, str) else cell for cell in column[rows]]
+        for name, column in read_extras(path, graph).items()
+    }
+    cells = ({name: column[row] for name, column in extras.items()} for row in range(len(rows)))
+    facts = map(Fact, zip(*columns, strict=True), map(write_properties, cells))
+    return list(facts), len(graph) - len(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +152,9 @@ class Publication:
     """What is written into a store at once: a run."""
 
     into: str  # the IRI under which runs are
-    accepted: FactLines
-    removed: FactLines  # what was taken out
+    accepted: list[Fact]
+    removed: list[Fact]  # what was taken out
+    nameless: int  # facts that are left out, as no update can name them
 
     @classmethod
     def read(cls, folder: Path, into: str, base: Base = "") -> Publication:
@@ -174,15 +168,16 @@ class Publication:
         table, removed = (folder / ACCEPTED, folder / REMOVED) if folder.is_dir() else (folder, folder / REMOVED)
         if not table.exists() and not removed.exists():
             raise FileError(f"{folder} has neither {ACCEPTED} nor {REMOVED}: nothing was decided there yet.")
-        return cls(into, FactLines.read(table, base), FactLines.read(removed, base))
+        (accepted, some), (wrong, others) = _read_facts(table, base), _read_facts(removed, base)
+        return cls(into, accepted, wrong, some + others)
 
     @cached_property
     def iri(self) -> str:
         """The name of the run, and of the graph with its facts: it is made from what is in it."""
         digest = hashlib.sha256()
         for facts in (self.accepted, self.removed):
-            for triple, properties in zip(facts.triples, facts.properties, strict=True):
-                digest.update(" ".join((*triple, *properties, "\n")).encode())
+            for fact in facts:
+                digest.update(" ".join((*fact.triple, *fact.properties, "\n")).encode())
             digest.update(b"\n")
         return f"{self.into.rstrip('/#')}/run/{digest.hexdigest()[:16]}"
 
@@ -193,24 +188,19 @@ class Publication:
         yield f"{activity} <{RDF}type> <{PROV}Activity> .\n{activity} <{PROV}wasAssociatedWith> {maker} .\n"
         yield f"{maker} <{RDF}type> <{PROV}SoftwareAgent> .\n"
         yield f'<{self.iri}> <{VOCABULARY}facts> "{len(self.accepted)}"^^<{XSD}integer> .\n'
-        for triple, properties in zip(self.accepted.triples, self.accepted.properties, strict=True):
-            if properties:
-                yield from self._describe(" ".join(triple), triple, properties)
+        for fact in self.accepted:
+            if fact.properties:
+                yield from self._describe(fact, " ".join(fact.triple))
 
-    def removals(self, graph: str, facts: FactLines) -> list[str]:
+    def removals(self, graph: str, facts: list[Fact]) -> list[str]:
         """Return the lines about facts that are removed from a graph."""
         place = f"<{REMOVED_FROM}> <{graph or DEFAULT_GRAPH}>"
-        pairs = zip(facts.triples, facts.properties, strict=True)
-        return [
-            line
-            for triple, properties in pairs
-            for line in self._describe(f"{graph} {' '.join(triple)}", triple, [place, *properties])
-        ]
+        return [line for fact in facts for line in self._describe(fact, f"{graph} {' '.join(fact.triple)}", place)]
 
-    def _describe(self, text: str, triple: Sequence[str], properties: Sequence[str]) -> Iterator[str]:
-        """Return a statement about a fact; its name is always the same."""
-        node = f"<{self.iri}#{hashlib.sha256(text.encode()).hexdigest()[:20]}>"
-        return (f"{node} {words} .\n" for words in describe_statement(triple, properties))
+    def _describe(self, fact: Fact, name: str, *more: str) -> Iterator[str]:
+        """Return a statement about a fact; of one name, it is always the same node."""
+        node = f"<{self.iri}#{hashlib.sha256(name.encode()).hexdigest()[:20]}>"
+        return (f"{node} {words} .\n" for words in describe_statement(fact.triple, [*more, *fact.properties]))
 
 
 @dataclass(frozen=True)
@@ -277,9 +267,9 @@ def publish_facts(
         for graph, facts in removed.items():
             target.change("INSERT", f"{run.iri}/removed", run.removals(graph, facts))
         target.change("INSERT", f"{run.iri}/provenance", list(run.provenance()))
-        target.change("INSERT", run.iri, run.accepted.lines(), progress)
+        target.change("INSERT", run.iri, [fact.line for fact in run.accepted], progress)
         for graph, facts in removed.items():
-            target.change("DELETE", graph, facts.lines())
+            target.change("DELETE", graph, [fact.line for fact in facts])
         target.expect(run.iri, len(run.accepted))
     back = f"actc withdraw {folder} --to {to} --into {into} --run {run.iri}"
     return Published(run.iri, (*lines, f"Written. To take it back: {back}"))
@@ -323,18 +313,16 @@ def _read_removed(target: SparqlTarget, run: str) -> dict[str, list[str]]:
     return lines
 
 
-def _describe(run: Publication, to: str, removed: dict[str, FactLines], remove: bool) -> list[str]:
+def _describe(run: Publication, to: str, removed: dict[str, list[Fact]], remove: bool) -> list[str]:
     """Describe what is written where."""
     lines = [f"{len(run.accepted):,} facts into {to}, as {run.iri}."] if len(run.accepted) else []
     for graph, facts in removed.items():
         lines.append(f"{len(facts):,} of {len(run.removed):,} facts out of {graph or 'the default graph'}.")
     if len(run.removed) and not remove:
         lines.append(f"{len(run.removed):,} facts that were taken out stay in the store; --remove takes them out.")
-    nameless = run.accepted.nameless + run.removed.nameless
-    if nameless:
-        lines.append(
-            f"{nameless:,} facts have an end that no update can name, a blank node or a text with an escape: left out."
-        )
+    if run.nameless:
+        why = "an end that no update can name, a blank node or a text with an escape"
+        lines.append(f"{run.nameless:,} facts have {why}: left out.")
     return lines
 
 
