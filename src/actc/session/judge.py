@@ -20,6 +20,7 @@ from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import IntArray, ScoredTriples
 from actc.decide.case import Case
 from actc.errors import OptionError, check_choice
+from actc.graph.client import read_variable
 from actc.session.cards import make_card, plain
 from actc.session.cases import read_judges, session_case
 from actc.session.export import measure_judges
@@ -32,7 +33,6 @@ from actc.session.machines import (
     ask_program,
     fill_prompt,
     hash_question,
-    read_key,
     read_prompt,
     split_command,
 )
@@ -110,7 +110,9 @@ def judge_triples(session: str | Path | Session, *, progress: Progress = ignore_
     config, began = JudgeConfig(**options), time.monotonic()
     prompt = read_prompt(config.prompt)
     name = name_judge(config, prompt)
-    server = None if config.url is None else Server(config, prompt, read_key(config.key_from), config.way)
+    server = (
+        None if config.url is None else Server(config, prompt, read_variable("--key-from", config.key_from), config.way)
+    )
     with open_session(session) as session:
         tasks = choose_triples(session, config.which, config.count)
         run = JudgeRun(name, len(tasks))

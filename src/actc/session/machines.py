@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import re
 import shlex
 import shutil
@@ -500,15 +499,3 @@ def _read_retry_after(value: str | None) -> float:
         except (ValueError, TypeError, OverflowError, OSError):
             pass
     return 0.0
-
-
-def read_key(name: str | None) -> str:
-    """Return the key in an environment variable; empty without a name."""
-    if name is None:
-        return ""
-    key = os.environ.get(name, "").strip()
-    if not key:
-        raise OptionError(f"The environment variable {name} is empty; put the key there: export {name}=...")
-    if not (key.isascii() and key.isprintable()):
-        raise OptionError(f"The key in {name} has characters that no header can hold; check what it was set to.")
-    return key
