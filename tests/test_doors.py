@@ -516,21 +516,6 @@ def test_a_report_or_an_export_of_everything_opens_reads_and_fits_once(request, 
     assert counts == {"opened": 1, "read": 1, "fitted": 1 + FOLDS}
 
 
-def test_the_command_line_promises_by_an_oracle_and_says_so(folder, tmp_path):  # noqa: F811
-    out = tmp_path / "out"
-    words = ("--candidates", folder / "candidates.tsv", "--oracle", folder / "truth.tsv")
-    run("complete", folder / "graph.tsv", *words, "--budget", 6, "--precision", 0.8, "--out", out)
-    report = json.loads((out / "report.json").read_text())
-    assert report["guarantee"] == {"precision": 0.8, "confidence": 0.9, "passed": False}  # six answers prove little
-    assert "No list has passed the test" in (out / "report.md").read_text()
-    assert Calibration.read(out / "thresholds.json").guarantee.precision == 0.8
-    accepted = rows_of(out / "accepted.tsv")
-    assert report["accepted"] == len(accepted)
-    assert report["accepted_by"]["oracle"] == list(accepted.values()).count("oracle") == report["judged_true"]
-    run("decide", out / "thresholds.json", out / "candidates.parquet", "--out", out / "d.tsv")
-    assert rows_of(out / "d.tsv") == accepted
-
-
 @pytest.mark.parametrize("file", ["history.jsonl", "labels.tsv"])
 @pytest.mark.parametrize("bad", [{"selection": "xyz"}, {"inclusion_probability": "7"}, {"inclusion_probability": "a"}])
 def test_a_way_of_asking_that_cannot_be_is_refused_in_one_sentence(people, tmp_path, file, bad):

@@ -83,13 +83,6 @@ def test_a_fact_in_the_place_keeps_others_out_by_a_hard_constraint_and_lowers_th
     assert decide(soft(), fathers(1), [0.9999], facts=facts).accepted.all()
 
 
-def test_where_two_facts_are_in_a_place_already_a_soft_constraint_does_not_hold():
-    facts = encode_columns(["eve"] * 2, ["father"] * 2, ["abel", "cain"])
-    found = decide(soft(), fathers(1), [0.6], facts=facts)
-    assert found.accepted.all()
-    assert found.probability[0] == pytest.approx(0.6, abs=1e-9)
-
-
 def test_a_persons_word_is_final():
     found = decide(HARD, fathers(3), [0.9, 0.8, 0.7], accepted=[False, True, True], words=[0, -1, 1])
     assert found.accepted.tolist() == [False, False, True]
@@ -107,22 +100,6 @@ def test_who_is_out_makes_room_elsewhere():
     found = decide(constraints, triples, [0.95, 0.9, 0.6])
     assert found.accepted.tolist() == [True, False, True]
     assert found.probability[2] == pytest.approx(0.6, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("kind", "other", "columns", "accepted"),
-    [
-        ("asymmetric", "", ("aba", "rrr", "baa"), [True, False, False]),
-        ("irreflexive", "", ("ab", "rr", "ab"), [False, False]),
-        ("not-both", "q", ("aab", "rqq", "bbc"), [True, False, True]),
-        ("inverse-functional", "", ("abc", "rrr", "xxy"), [True, False, True]),
-    ],
-)
-def test_each_kind_keeps_out_what_it_forbids(kind, other, columns, accepted):
-    triples = ScoredTriples.from_columns(*map(list, columns), range(len(columns[0])))
-    constraints = Constraints((Constraint(kind, "r", other, use="hard"),))
-    p = [0.9, 0.8, 0.7][: len(triples)]
-    assert decide(constraints, triples, p).accepted.tolist() == accepted
 
 
 def test_classes_keep_out_the_wrong_kind_and_both_of_disjoint_ones():
@@ -207,10 +184,3 @@ def test_more_than_that_are_wrong_as_far_as_they_are_more():
     odds = factor * 0.9 / 0.1
     assert factor < 0.05
     assert 400 * odds / (1 + odds) == pytest.approx(2 * 0.0285 * 900, rel=0.05)  # the bound of 980 in 1,000 is .9715
-
-
-def test_a_factor_that_was_found_before_stays():
-    told = Constraints((Constraint("functional", "r", cases=1000, share=0.98, against=0.5),))
-    triples = ScoredTriples.from_columns("ab", "rr", "xy", [0.0, 1.0])
-    conflicts = match_conflicts(told, triples, encode_columns("a", "r", "z"))
-    assert weigh_facts(conflicts, triples, np.array([0.9, 0.9])).constraints.against.tolist() == [0.5]

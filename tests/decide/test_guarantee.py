@@ -16,7 +16,6 @@ from actc.decide.guarantee import (
     LIST,
     RoundPlan,
     TargetPrecision,
-    answers_needed,
     draws_to_pass,
     is_settled,
     largest_passing,
@@ -123,13 +122,6 @@ def test_about_as_many_answers_as_are_said_to_be_needed_are_enough():
     assert sum(passed) >= 3
 
 
-@pytest.mark.parametrize(("given", "ranks"), [(0, False), (20, False), (30, True)])
-def test_candidates_are_ranked_only_when_the_first_round_is_near(given, ranks):
-    case = Case(POOL, Annotations(np.arange(given), TRUTH[:given]), target=NINETY)
-    assert len(pick_next(case, 10, np.random.default_rng(0), 100, final=True))
-    assert ("ranking" in vars(case)) == ranks
-
-
 def test_no_more_draws_are_given_out_than_a_round_has_left():
     case = Case(POOL, ask(7, 0.7, budget=20).annotations.without_inclusion_probability(), target=TargetPrecision(0.7))
     begun = pick_next(case, 5, np.random.default_rng(0))
@@ -211,13 +203,6 @@ def test_a_small_budget_tests_one_list_that_passes_without_a_false_draw_and_is_n
     assert len(sizes) == 1
     assert largest_passing(sizes, np.arange(draws), np.ones(draws, dtype=bool), 0.9, 0.1) == sizes[0]
     assert 0.4 < sizes[0] / size < 0.8
-
-
-def test_more_answers_are_needed_for_more_precision():
-    p = np.concatenate([np.full(5000, 0.98), np.full(5000, 0.3)])
-    needed = [answers_needed(p, TargetPrecision(target)) for target in (0.8, 0.9, 0.95)]
-    assert needed == sorted(needed)
-    assert answers_needed(np.full(1000, 0.5), TargetPrecision(0.9)) is None
 
 
 def test_lists_are_nested_hold_ties_together_and_are_none_where_nothing_is_likely():

@@ -169,23 +169,6 @@ def test_questions_are_the_most_uncertain_candidates(case):
     assert doubt == np.sort(np.abs(case.decisions.probability[unjudged] - 0.5))[:5].tolist()
 
 
-def test_a_rare_relation_has_a_line_of_its_own():
-    pool, labels, _ = make_truth(6000, 5)
-    relations = np.array(pool.relation_names, dtype=object)[pool.relations]
-    relations[[10, 20]], relations[[30, 40, 50]] = "rare", "rarer"
-    entities = np.array(pool.entity_names, dtype=object)
-    pool = ScoredTriples.from_columns(entities[pool.heads], relations, entities[pool.tails], pool.scores)
-    _, annotations = fit_on_random(pool, labels, 80)
-    case = Case(pool, annotations)
-    report, accepted = make_report(case), case.decisions.accepted
-    for line in report.relations:
-        mine = relations == line.relation
-        assert line.triples == mine.sum()
-        assert line.accepted == (accepted & mine).sum()
-        assert line.quality["accuracy"] is not None
-        assert (line.over_half == "nothing accepted") == (line.accepted == 0)
-
-
 def test_sentences_say_what_is_guaranteed_and_what_a_guarantee_needs():
     kept = {"precision": 0.95, "confidence": 0.9, "passed": True}
     assert describe_guarantee(kept).startswith("Guaranteed with 90% confidence: at least 95% of what")
