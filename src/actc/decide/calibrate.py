@@ -148,10 +148,11 @@ def _name_sources(scores: Any, labels: Any, known: Any, graph: Any = None, picks
     """Return where thresholds come from; nowhere that a report could go back to if any part was a table in memory."""
     check_choice("way of picking", picks, PICKS)
     given = {"scores": scores, "labels": labels, "known": known, "graph": graph}
-    if not all(part is None or isinstance(part, PathLike) for part in given.values()):
-        return Sources(picks=picks)
-    paths: dict[str, Any] = {name: Path(part).resolve() for name, part in given.items() if part is not None}
-    return Sources(**paths, picks=picks)
+    in_memory = any(not isinstance(part, PathLike | None) for part in given.values())
+    there: dict[str, Any] = (
+        {} if in_memory else {name: Path(part).resolve() for name, part in given.items() if part is not None}
+    )
+    return Sources(**there, picks=picks)
 
 
 def read_case(path: PathLike, calibration: Calibration) -> Case:

@@ -53,19 +53,13 @@ class DecisionPlan:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the output."""
-        extra = {"probability": self.curves is not None, "accepted": self.keep_all}
-        names = (*SCORED, "threshold", *(name for name in extra if extra[name]), "by")
-        return (*names, *self.further)
+        probability, accepted = ("probability",) * (self.curves is not None), ("accepted",) * self.keep_all
+        return (*SCORED, "threshold", *probability, *accepted, "by", *self.further)
 
     @property
     def more(self) -> str:
         """The SQL of the further columns."""
         return "".join(f", further{at}" for at in range(len(self.further)))
-
-    @property
-    def counts_output(self) -> bool:
-        """Whether what is accepted is only known when it is written."""
-        return self.best_only or len(self.exceptions) > 0 or len(self.constraints) > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +123,7 @@ def carry_out(plan: DecisionPlan, tables: Tables) -> DecisionCounts:
         tables.put("answer", answers)
     tables.write(_select_output(plan, len(answers["head"]) > 0, tables), (20, 100))
     names, cuts, candidates, accepted, _ = zip(*counts, strict=True) if counts else ((),) * 5
-    if plan.counts_output:
+    if plan.best_only or len(answers["head"]):  # what is accepted is only known when it is written
         tables.open_output(plan.columns)
         where = "WHERE CAST(accepted AS BOOLEAN)" if plan.keep_all else ""
         written: dict[str, int] = dict(
@@ -180,32 +174,28 @@ def _select_output(plan: DecisionPlan, has_answers: bool, tables: Tables) -> str
             f"coalesce(a.who, 'method') AS decided_by FROM ({joined}) j LEFT JOIN answer a ON "
             "a.head = CAST(j.head AS STRING) AND a.relation = j.relation AND a.tail = CAST(j.tail AS STRING)"
         )
-    accepted_only = rows if plan.keep_all else f"SELECT * FROM ({rows}) d WHERE accepted"
+    kept = "" if plan.keep_all else " WHERE accepted"
     if plan.best_only:  # a tail that was called true comes first, and one that was called false last
-        answer = "CASE WHEN decided_by = 'method' THEN 1 ELSE coalesce(2 * answer, 1) END"
+        answer = "CASE WHEN decided_by = 'method' THEN 1 ELSE 2 * answer END"
         place = f"row_number() OVER (PARTITION BY head, relation ORDER BY {answer} DESC, score DESC, tail)"
         columns = f"head, relation, tail, score, code, threshold, given, decided_by{plan.more}"
+        placed = f"SELECT d.*, {place} AS place FROM ({rows}) d{kept}"
+        rows = f"SELECT {columns}, (place = 1 AND accepted) accepted FROM ({placed}) p"
+    rows = f"SELECT * FROM ({rows}) d{kept}"
+    if (curves := plan.curves) is not None:
+        last = _number(curves.knots - 1)
+        position = f"least(greatest((score - {_number(curves.low)}) * {_number(curves.scale)}, {_number(0.0)}), {last})"
         rows = (
-            f"SELECT {columns}, (place = 1 AND accepted) accepted "
-            f"FROM (SELECT d.*, {place} AS place FROM ({accepted_only}) d) p"
+            "SELECT /*+ BROADCAST(k) */ p.*, "
+            "coalesce(given, level + (position - floor(position)) * rise) AS probability "
+            f"FROM (SELECT d.*, {position} AS position FROM ({rows}) d) p "
+            f"JOIN knot k ON k.knot = p.code * {curves.knots} + CAST(floor(p.position) AS BIGINT)"
         )
-        accepted_only = rows if plan.keep_all else f"SELECT * FROM ({rows}) d WHERE accepted"
-    rows = accepted_only if plan.curves is None else _add_probability(plan.curves, accepted_only)
     cases = " ".join(f"WHEN {condition} THEN raise_error('{error}')" for condition, error in tables.forbidden.items())
     named = {"head": f"CASE {cases} ELSE head END", "by": "decided_by"}
     named |= {name: f"further{at}" for at, name in enumerate(plan.further)}
     columns = ", ".join(f"{named.get(name, name)} AS {tables.quote_name(name)}" for name in plan.columns)
     return f"SELECT {columns} FROM ({rows}) r"
-
-
-def _add_probability(curves: Curves, rows: str) -> str:
-    first, last = _number(0.0), _number(curves.knots - 1)
-    position = f"least(greatest((score - {_number(curves.low)}) * {_number(curves.scale)}, {first}), {last})"
-    return (
-        "SELECT /*+ BROADCAST(k) */ p.*, coalesce(given, level + (position - floor(position)) * rise) AS probability "
-        f"FROM (SELECT d.*, {position} AS position FROM ({rows}) d) p "
-        f"JOIN knot k ON k.knot = p.code * {curves.knots} + CAST(floor(p.position) AS BIGINT)"
-    )
 
 
 def _fetch_contested(plan: DecisionPlan, tables: Tables) -> Rows:

@@ -73,20 +73,19 @@ class Decisions:
         """
         rows, cells = self.excluded, []
         for constraint, fact, rival in self.losses:
-            why = KINDS[constraint.kind]
+            why, against = KINDS[constraint.kind], ("", "")
             if constraint.use != "hard" and not np.isnan(constraint.share):
                 why += f": {constraint.share:.1%} of {constraint.cases:,}"
-            against = "", ""
             if fact >= 0 and facts is not None:
                 against = "fact", " ".join(facts.triple(fact))
             elif rival >= 0:
                 against = "rival", " ".join(self.triples.triple(rival))
             cells.append((str(constraint), why, *against))
+        texts = dict(
+            zip(("constraint", "why", "against", "other"), np.array(cells, object).reshape(-1, 4).T, strict=True)
+        )
         columns = {**self.triples.take(rows).columns(), "score": self.triples.scores[rows]}
-        if self.probability is not None:
-            columns["probability"] = self.probability[rows]
-        texts = np.array(cells, dtype=object).reshape(-1, 4).T
-        return {**columns, **dict(zip(("constraint", "why", "against", "other"), texts, strict=True))}
+        return columns | ({} if self.probability is None else {"probability": self.probability[rows]}) | texts
 
 
 def rows_to_explain(columns: dict[str, Any]) -> IntArray:
