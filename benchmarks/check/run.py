@@ -24,9 +24,9 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.complete.answers import ask_oracle
 from actc.complete.candidates import Candidates
 from actc.complete.doubt import doubt_facts, probability_wrong
-from actc.complete.oracle import ask_oracle
 from actc.complete.propose import propose_candidates
 from actc.data.files import read_scored
 from actc.decide.case import Case

@@ -22,9 +22,9 @@ import numpy as np
 from families import make_families
 
 from actc.complete import given
+from actc.complete.answers import ask_oracle
 from actc.complete.candidates import Candidates
 from actc.complete.given import score_given
-from actc.complete.oracle import ask_oracle
 from actc.data.numeric import logit, sigmoid
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples, encode_columns
 from actc.decide.case import Case

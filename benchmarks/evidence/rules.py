@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import average_precision_score
 
-from actc.complete.oracle import ask_oracle, worth_asking
+from actc.complete.answers import ask_oracle, worth_asking
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples
 from actc.decide.case import Case
 from actc.evidence import rules as plan

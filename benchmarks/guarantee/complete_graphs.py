@@ -21,8 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.complete.answers import NO_ANSWERS, FileOracle, ask_oracle, draw_pool, worth_asking
 from actc.complete.config import RunConfig
-from actc.complete.oracle import NO_ANSWERS, FileOracle, ask_oracle, draw_pool, worth_asking
 from actc.complete.run import prepare
 from actc.data.progress import no_stage
 from actc.data.triples import BoolArray

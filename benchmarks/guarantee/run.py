@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from actc.bench.cells import Cell, load_cell, read_cell
-from actc.complete.oracle import ask_oracle
+from actc.complete.answers import ask_oracle
 from actc.data.answers import Annotations
 from actc.data.triples import FloatArray, IntArray
 from actc.decide.case import Case

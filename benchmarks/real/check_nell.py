@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from actc.complete.answers import ask_oracle
 from actc.complete.candidates import Candidates
 from actc.complete.doubt import doubt_facts, probability_wrong
-from actc.complete.oracle import ask_oracle
 from actc.data.answers import Answers
 from actc.data.numeric import sigmoid
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from actc import ScoredTriples
+from actc.complete.answers import LEAST_ELIGIBLE, FileOracle, ask_oracle, worth_asking
 from actc.complete.candidates import Candidates
 from actc.complete.config import RunConfig
-from actc.complete.oracle import LEAST_ELIGIBLE, FileOracle, ask_oracle, worth_asking
 from actc.complete.propose import best_placed
 from actc.complete.pykeen import find_unseen
 from actc.complete.report import AddedFacts

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from actc.complete.answers import ask_oracle
 from actc.complete.doubt import doubt_facts, expect_share, infer_kinds, probability_wrong
-from actc.complete.oracle import ask_oracle
 from actc.data.answers import Annotations
 from actc.decide.case import Case
 from actc.decide.guarantee import TargetPrecision

@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from actc.complete.answers import Earlier, describe_changes, draw_pool, read_answers, set_aside, store_answer
 from actc.complete.config import RunConfig
-from actc.complete.earlier import Earlier, describe_changes, read_answers, set_aside, store_answer
-from actc.complete.oracle import draw_pool
 from actc.complete.run import run_config
 from actc.data.answers import Answers
 from actc.data.files import write_triples
@@ -94,21 +93,9 @@ def test_a_budget_is_of_new_answers_though_nothing_else_is_new(world, tmp_path):
     assert answers.has_inclusion_probability.all()  # all are draws from the same candidates
 
 
-def test_nothing_is_done_where_nothing_is_new(world, tmp_path):
-    asked = plan(world, tmp_path / "out", "old.tsv", if_changed=True)
-    assert run_config(asked).files
-    written = (tmp_path / "out" / "report.json").stat().st_mtime_ns
-    again = run_config(asked)
-    assert again.lines == (f"Nothing is new since the last run: {tmp_path / 'out'} stays as it is.",)
-    assert (tmp_path / "out" / "report.json").stat().st_mtime_ns == written
-    assert run_config(plan(world, tmp_path / "out", "old.tsv", if_changed=True, budget=16)).files
-
-
 def test_people_s_answers_outlive_the_graph_they_were_asked_about(world, tmp_path):
     out, truth = tmp_path / "out", triples_of(world / "truth.tsv")
     run_config(plan(world, out, "old.tsv", oracle=None))
-    asked = plan(world, out, "old.tsv", oracle=None, if_changed=True)
-    assert run_config(asked).files == ()  # nobody has answered: nothing is new
 
     def judge(count: int) -> None:
         session = Session(out / "session")

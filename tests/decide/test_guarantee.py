@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from actc.complete.oracle import ask_oracle
+from actc.complete.answers import ask_oracle
 from actc.data.answers import Annotations, Answers
 from actc.data.triples import ScoredTriples
 from actc.decide.case import Case

@@ -10,7 +10,7 @@ import numpy as np
 
 from actc.data.database import open_database, quote_file
 from actc.data.deliver import write_beside
-from actc.data.files import read_scored, write_scored
+from actc.data.files import write_scored
 from actc.data.frames import TRIPLE
 from actc.data.triples import ScoredTriples
 from actc.evidence.model import EvidenceModel
@@ -74,18 +74,12 @@ class Candidates:
     @classmethod
     def load(cls, folder: Path, graph: Graph, record: dict[str, Any]) -> Self:
         """Read what :meth:`save` wrote, with what the folder's record has of it."""
-        triples = read_scored(folder / CANDIDATES)[0]
         with open_database() as connection:
             table = connection.execute(f"SELECT * FROM {quote_file(folder / CANDIDATES)}").fetchnumpy()
-        further = {
-            name: np.ma.filled(column, "") if column.dtype.kind == "O" else np.ma.filled(column, np.nan)
-            for name, column in table.items()
-            if name not in (*TRIPLE, "score")
-        }
+        further = {name: np.ma.filled(one, "" if one.dtype.kind == "O" else np.nan) for name, one in table.items()}
+        triples = ScoredTriples.from_columns(*(further.pop(name) for name in (*TRIPLE, "score")))
         pieces = dict(np.load(folder / PIECES, allow_pickle=False)) if (folder / PIECES).exists() else {}
         values: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in record.items()}
-        return cls(
-            replace(triples, further=further, pieces=pieces),
-            reasons=Reasons.load(folder, triples, Graph.of(graph.union(triples)) if record["by_themselves"] else graph),
-            **values,
-        )
+        graph = Graph.of(graph.union(triples)) if record["by_themselves"] else graph
+        reasons = Reasons.load(folder, triples, graph)
+        return cls(replace(triples, further=further, pieces=pieces), reasons=reasons, **values)

@@ -12,20 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actc import __version__
+from actc.complete.answers import RESTORED
 from actc.complete.candidates import Candidates
 from actc.complete.config import Finished, RunConfig
 from actc.complete.doubt import probability_wrong
-from actc.complete.earlier import RESTORED
 from actc.data.files import read_list, write_triples
 from actc.data.pages import render
 from actc.data.text_files import write_json, write_text
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
+from actc.data.triples import IntArray, ScoredTriples
 from actc.decide.case import Case
 from actc.decide.decision_table import BY, DECISIONS, MAX_REASONS, write_decisions
 from actc.decide.estimate import WRONG_FACTS, Share
 from actc.decide.report import describe_guarantee, describe_needed
 from actc.errors import OptionError
-from actc.evidence.reasons import Reasons
 from actc.graph.formats import find_ending, read_graph, write_graph
 from actc.graph.graph import Graph
 from actc.session import Session
@@ -43,39 +42,36 @@ class CheckedFacts:
     Parameters
     ----------
     facts : ScoredTriples
-        Of N rows.
-    why : Reasons
+        Of N rows, the most doubtful first.
+    columns : dict of arrays of shape (N,)
+        ``removed``; ``probability``, that each is wrong; ``by``, who decided, empty where nobody has answered;
+        ``guaranteed``, where there are answers: the precision under whose guarantee it is removed.
     case : Case, optional
         Of wrong facts; None where nobody has answered.
-    wrong : float array of shape (N,)
-        P(wrong) of each.
-    removed : bool array of shape (N,)
-    by : object array of shape (N,)
-        Who decided; empty where nobody has answered.
+    candidates : Candidates
+        The facts before any answer, with their reasons.
+    rows : int array of shape (N,)
+        The row of each among the candidates.
     """
 
     facts: ScoredTriples
-    why: Reasons
+    columns: dict[str, NDArray[Any]]
     case: Case | None
-    wrong: FloatArray
-    removed: BoolArray
-    by: NDArray[np.object_]
+    candidates: Candidates
+    rows: IntArray
 
     @classmethod
     def decide(cls, folder: Path, doubtful: Candidates, case: Case | None) -> CheckedFacts:
         """Decide by the case of wrong facts; without one nothing is removed; what was put back in the folder stays."""
-        facts, count = doubtful.scored, len(doubtful.triples)
-        removed, by = np.zeros(count, dtype=np.bool_), np.full(count, "", dtype=object)
+        facts, p = doubtful.scored, probability_wrong(doubtful, case)
+        columns = {"removed": np.zeros(len(p), np.bool_), "probability": p, "by": np.full(len(p), "", dtype=object)}
         if case is not None:
             case = replace(case, candidates=facts, fitted=case.fit)
-            removed, by = case.decisions.accepted & ~read_list(folder / RESTORED).contains(facts), case.decisions.by
-        assert doubtful.reasons is not None
-        return cls(facts, doubtful.reasons, case, probability_wrong(doubtful, case), removed, by)
-
-    @cached_property
-    def order(self) -> IntArray:
-        """The rows, the most doubtful first."""
-        return np.argsort(-self.wrong, kind="stable")
+            removed = case.decisions.accepted & ~read_list(folder / RESTORED).contains(facts)
+            columns |= {"removed": removed, "by": case.decisions.by, "guaranteed": case.guaranteed_precisions()}
+        rows = np.argsort(-p, kind="stable")
+        columns = {name: column[rows] for name, column in columns.items()}
+        return cls(facts.take(rows), columns, case, doubtful, rows)
 
     @cached_property
     def reasons(self) -> list[str]:
@@ -84,33 +80,33 @@ class CheckedFacts:
 
     def reasons_of(self, most: int, name: Callable[[str], str] = str) -> list[str]:
         """Return why each of the most doubtful facts may be wrong; ``name`` gives the name of an id."""
-        order = self.order[:most]
-        return self.why.of(order, np.zeros(len(order), np.bool_), name)
+        assert self.candidates.reasons is not None
+        rows = self.rows[:most]
+        return self.candidates.reasons.of(rows, np.zeros(len(rows), np.bool_), name)
 
     def remaining(self, graph: Graph) -> Graph:
         """Return a graph without what is removed."""
-        return graph.take(~self.facts.take(self.removed).contains(graph))
+        return graph.take(~self.facts.take(self.columns["removed"]).contains(graph))
 
     def write(self, folder: Path, decisions: Path) -> list[Path]:
         """Write the most doubtful facts, those that are removed, and the decisions on all; return the files."""
-        order, facts, count = self.order, self.facts, len(self.facts)
+        assert self.candidates.reasons is not None
+        facts, removed, count = self.facts, self.columns["removed"], len(self.facts)
         texts = np.array([*self.reasons, *[""] * (count - len(self.reasons))], dtype=object)
-        columns = {**facts.take(order).columns(), "probability": self.wrong[order].round(6), "reasons": texts}
+        columns = {**facts.columns(), "probability": self.columns["probability"].round(6), "reasons": texts}
         write_triples(folder / DOUBTFUL, {name: values[:MOST_IN_FILE] for name, values in columns.items()})
-        removed, columns["by"] = self.removed[order], self.by[order]
+        columns["by"] = self.columns["by"]
         write_triples(folder / REMOVED, {name: values[removed] for name, values in columns.items()})
-        table: dict[str, Any] = {**facts.columns(), "score": facts.scores, "removed": self.removed}
-        table |= {"probability": self.wrong, "by": self.by, "reasons": self.why.column(order[:MAX_REASONS], count)}
-        target = None
-        if self.case is not None:
-            table["guaranteed"], target = self.case.guaranteed_precisions(), self.case.target
+        marked = self.candidates.reasons.column(self.rows[:MAX_REASONS], count)[self.rows]
+        table = {**facts.columns(), "score": facts.scores, **self.columns, "reasons": marked}
+        target = None if self.case is None else self.case.target
         decisions.parent.mkdir(exist_ok=True)
         write_decisions(decisions, table, None if target is None else target.precision)
         return [folder / DOUBTFUL, folder / REMOVED, decisions]
 
     def summarise(self, facts_before: int) -> dict[str, Any]:
         """Return the report as plain values."""
-        case, removed, shown = self.case, self.removed, self.order[:MOST_SHOWN]
+        case, removed, by = self.case, self.columns["removed"], self.columns["by"]
         judged = np.zeros(0, np.bool_) if case is None else case.answers.labels
         share = None  # of wrong facts, which only answers with an inclusion probability show
         if case is not None and case.estimates is not None and case.annotations.has_inclusion_probability.any():
@@ -122,7 +118,7 @@ class CheckedFacts:
             "judged": len(judged),
             "judged_wrong": int(judged.sum()),
             "removed": int(removed.sum()),
-            "removed_by": {who: int((self.by[removed] == who).sum()) for who in BY},
+            "removed_by": {who: int((by[removed] == who).sum()) for who in BY},
             "removed_precision": None if case is None or not removed.any() else case.accepted_precision,
             "share": None if share is None else [share.low, share.middle, share.high],
             "facts_after": facts_before - int(removed.sum()),
@@ -131,11 +127,11 @@ class CheckedFacts:
             "most_doubtful": [
                 {
                     "triple": self.facts.triple(row),
-                    "probability": round(float(self.wrong[row]), 4),
+                    "probability": round(float(self.columns["probability"][row]), 4),
                     "removed": bool(removed[row]),
                     "reasons": text,
                 }
-                for row, text in zip(shown.tolist(), self.reasons[:MOST_SHOWN], strict=True)
+                for row, text in enumerate(self.reasons[:MOST_SHOWN])
             ],
         }
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:  # and when they are used: a help text shall not wait for nump
 Goal = Literal["missing", "wrong"]
 PRECISION = 0.9
 """The precision that `actc check` guarantees of what it removes, unless another one is given."""
-ONE_TIME = ("undo", "if_changed")
-"""Options of one run that the next one does not repeat."""
 CHECK = "check"
 """In the folder of a run that looks for missing facts and for wrong ones: the folder of the wrong ones."""
 PATHS = ("graph", "out", "model", "candidates", "oracle", "undo")
@@ -72,7 +70,6 @@ class RunConfig:
         "", "What IRIs begin with in RDF and names do not; a second time: those of relations.", check=True, more=True
     )
     trust: bool = option(False, "Allow reading a pickle, which can run any code in it.", more=True)
-    if_changed: bool = option(False, "Do nothing where nothing is new since the last run.", more=True)
 
     def __post_init__(self) -> None:
         from actc.methods.named import find_method
@@ -139,11 +136,6 @@ class RunConfig:
         return None if self.candidates else self.columns
 
     @property
-    def title(self) -> str:
-        """What pages call the run."""
-        return str((self.graph or self.candidates or self.out).name).partition(".")[0]
-
-    @property
     def target(self) -> TargetPrecision | None:
         """What is guaranteed of what the method decides, if anything; nothing without answers."""
         return self.session_target if self.budget else None
@@ -159,7 +151,7 @@ class RunConfig:
     def checking(self) -> RunConfig:
         """The check that is part of a completion; its files lie in a folder within that of the completion."""
         return RunConfig(
-            self.graph, self.out / "check", "wrong", seed=self.seed, base=self.base, columns=self.graph_columns
+            self.graph, self.out / CHECK, "wrong", seed=self.seed, base=self.base, columns=self.graph_columns
         )
 
     @property
@@ -176,26 +168,14 @@ class RunConfig:
         inputs = {"goal": self.goal, "graph": fingerprint(self.graph), "--base": base, **files, "--seed": self.seed}
         return {**inputs, "--columns": self.columns, "--best": self.best}
 
-    def decision_inputs(self) -> dict[str, Any]:
-        """Return what decisions depend on besides."""
-        from actc.data.begun import fingerprint
-
-        rules = None if self.constraints is None else Path(self.constraints)
-        return {
-            "--oracle": fingerprint(self.oracle),
-            "--judged": [fingerprint(path) for path in self.judged],
-            "--constraints": fingerprint(rules) if rules is not None and rules.exists() else str(rules),
-            **{f"--{name}": getattr(self, name) for name in ("check", "budget", "precision", "confidence", "method")},
-        }
-
     def command(self, budget: int | None = None, *more: str) -> str:
         """Return the command line that asks for the same, with another budget if one is given, and more words."""
         words = ["actc", "check" if self.goal == "wrong" else "complete"]
         words += self.store or ([] if self.graph is None else [str(self.graph)])
         for one in options_of(self.goal):
             value = budget if one.name == "budget" and budget is not None else getattr(self, one.name)
-            if value == defaults_of(self.goal).get(one.name, one.default) or one.name in ONE_TIME:
-                continue
+            if value == defaults_of(self.goal).get(one.name, one.default) or one.name == "undo":
+                continue  # it is for one run
             values = value if isinstance(value, tuple | list) else [value]
             words += [flag(one)] if isinstance(value, bool) else [w for each in values for w in (flag(one), f"{each}")]
         return shlex.join([*words, "--out", str(self.out), *more])

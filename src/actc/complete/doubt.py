@@ -72,17 +72,12 @@ class PlantedEvidence:
         return np.asarray(self.kinds == 0)
 
 
-def refuse_few(graph: Graph) -> None:
-    """Refuse a graph that is too small to learn from, before anything is written."""
-    if len(graph) < LEAST_FACTS:
-        raise TableError(f"A graph of {len(graph)} facts is too small to learn from; it needs at least {LEAST_FACTS}.")
-
-
 @one_thread("sklearn.ensemble")
-def doubt_facts(graph: Graph, seed: int = 0, stage: Stage = no_stage) -> Candidates:
+def doubt_facts(graph: Graph, seed: int = 0, stage: Stage = no_stage, explained: Triples | None = None) -> Candidates:
     """Return the facts of a graph, the most doubtful first; their scores are log-odds of being wrong.
 
-    Reasons are those of the first ones, as if each fact were not there, with weights for being true by a ridge.
+    Reasons are those of the first ones, or of the facts ``explained``, as if each were not there, with weights for
+    being true by a ridge.
 
     Parameters
     ----------
@@ -91,8 +86,10 @@ def doubt_facts(graph: Graph, seed: int = 0, stage: Stage = no_stage) -> Candida
         Where the draw of planted errors starts from.
     stage : callable
         Called with a stage's name, for as long as it lasts: gives a function to call with steps done, steps in all.
+    explained : Triples, optional
     """
-    refuse_few(graph)
+    if len(graph) < LEAST_FACTS:
+        raise TableError(f"A graph of {len(graph)} facts is too small to learn from; it needs at least {LEAST_FACTS}.")
     with stage("Evidence of each fact") as advance:
         looked = look_up(graph, seed, advance)
     facts, random = np.flatnonzero(looked.facts), np.random.default_rng(seed)
@@ -111,7 +108,7 @@ def doubt_facts(graph: Graph, seed: int = 0, stage: Stage = no_stage) -> Candida
     pieces: Any = model.ridge.quantiles.transform(seen[first]).astype(np.float32)
     rows = np.argsort(-log_odds, kind="stable")[:MOST_FACTS]
     doubtful = graph.take(rows).with_scores(log_odds[rows]).with_used_names()
-    some = doubtful.take(np.arange(min(len(doubtful), EXPLAINED)))
+    some = doubtful.take(np.arange(min(len(doubtful), EXPLAINED))) if explained is None else explained
     with stage("Reasons") as advance:
         evidence = gather_evidence(graph, some, Limits.for_count(len(some)), progress=advance)
     reasons = Reasons(((evidence, model),), graph)
@@ -131,14 +128,6 @@ def probability_wrong(facts: Candidates, case: Case | None = None) -> FloatArray
     p = Pooled(reads="evidence").fit(facts.triples, answers).probabilities(facts.triples)
     p[answers.rows] = answers.labels
     return p
-
-
-def explain_facts(facts: Candidates, triples: Triples) -> Reasons:
-    """Return the reasons of some of the facts."""
-    assert facts.reasons is not None
-    graph, model = facts.reasons.graph, facts.reasons.parts[0][1]
-    evidence = gather_evidence(graph, triples, Limits.for_count(len(triples)))
-    return Reasons(((evidence, model),), graph)
 
 
 def look_up(graph: Graph, seed: int, advance: Advance) -> PlantedEvidence:

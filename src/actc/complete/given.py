@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from actc.complete.candidates import Candidates
-from actc.complete.doubt import LEAST_FACTS, doubt_facts, explain_facts
+from actc.complete.doubt import LEAST_FACTS, doubt_facts
 from actc.data.answers import PROVENANCE
 from actc.data.files import read_scored
 from actc.data.frames import Columns
@@ -105,11 +105,10 @@ def _score_by_themselves(graph: Graph, given: Candidates, seed: int, stage: Stag
     union = Graph.of(graph.union(triples))
     if len(union) < LEAST_FACTS:
         return replace(given, notes=(*given.notes, CONFIDENCE_ALONE if own_score else NOTHING_KNOWN))
-    doubtful = doubt_facts(union, seed, stage)
+    doubtful = doubt_facts(union, seed, stage, Graph.of(triples))
     rows = doubtful.triples.rows_of(triples)
     own = np.where(rows < 0, 0.0, -doubtful.triples.scores[rows])
     scores = triples.scores + OWN_WEIGHT * (own - np.median(own)) if own_score else own
     note = THEMSELVES.format(f"their {own_score.removeprefix('given_')} and " if own_score else "")
-    reasons = explain_facts(doubtful, Graph.of(triples))
-    triples, notes = triples.with_scores(scores), (*given.notes, note)
-    return replace(given, triples=triples, notes=notes, reasons=reasons, by_themselves=True)
+    scored = Candidates(triples.with_scores(scores), (*given.notes, note), doubtful.reasons)
+    return replace(scored, by_themselves=True)

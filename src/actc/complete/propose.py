@@ -17,7 +17,7 @@ import numpy as np
 from actc.complete.candidates import Candidates
 from actc.complete.config import Finished
 from actc.complete.pykeen import load_result
-from actc.complete.search import CandidateSearch, Scorer, collect_candidates, knows, score_known
+from actc.complete.search import CandidateSearch, PykeenScorer, collect_candidates, knows, score_known
 from actc.data.deliver import check_writable
 from actc.data.files import copy_options, write_scored
 from actc.data.frames import Columns
@@ -114,7 +114,7 @@ def candidates_of_rules(graph: Graph, seed: int = 0, stage: Stage = no_stage) ->
 
 
 def candidates_of_rules_and_model(
-    graph: Graph, scorer: Scorer, holdout: Graph, best: int, parts: Path, seed: int, stage: Stage
+    graph: Graph, scorer: PykeenScorer, holdout: Graph, best: int, parts: Path, seed: int, stage: Stage
 ) -> Candidates:
     """Return what rules and a model propose, scored by evidence; the model's answers lie in a folder meanwhile.
 
@@ -142,7 +142,7 @@ def best_placed(proposals: ScoredTriples, most: int = MOST_SCORED) -> ScoredTrip
 
 
 def candidates_of_both(
-    graph: Graph, scorer: Scorer, holdout: Graph, proposals: Triples, seed: int = 0, stage: Stage = no_stage
+    graph: Graph, scorer: PykeenScorer, holdout: Graph, proposals: Triples, seed: int = 0, stage: Stage = no_stage
 ) -> Candidates:
     """Return what rules and a model propose, scored by evidence that is learned from facts that neither had seen.
 
@@ -150,7 +150,7 @@ def candidates_of_both(
     ----------
     graph : Graph
         The known facts.
-    scorer : Scorer
+    scorer : PykeenScorer
         The model.
     holdout : Graph
         Those of them that it was not trained on; where it proposes none, the graph's own facts teach.
@@ -203,7 +203,7 @@ def candidates_of_both(
     )
 
 
-def join_proposals(rules: ScoredTriples, model: Triples, scorer: Scorer, names: Triples) -> ScoredTriples:
+def join_proposals(rules: ScoredTriples, model: Triples, scorer: PykeenScorer, names: Triples) -> ScoredTriples:
     """Put what rules and a model propose together, each once, and the model's score beside it where it knows the names.
 
     Parameters
@@ -211,7 +211,7 @@ def join_proposals(rules: ScoredTriples, model: Triples, scorer: Scorer, names: 
     rules : ScoredTriples
         As :func:`propose_by_rules` gives them.
     model : Triples
-    scorer : Scorer
+    scorer : PykeenScorer
         The model.
     names : Triples
         Whose vocabularies the result has.

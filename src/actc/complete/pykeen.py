@@ -12,25 +12,24 @@ import json
 import logging
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from actc.complete.search import CandidateSearch, collect_candidates
+from actc.complete.search import CandidateSearch, PykeenScorer, collect_candidates
 from actc.complete.search import score_triples as score_graph
 from actc.data.deliver import write_beside
 from actc.data.text_files import load_json, open_text, ordinary, write_text
-from actc.data.triples import FloatArray, IntArray, ScoredTriples, Triples, Vocabulary
+from actc.data.triples import IntArray, ScoredTriples, Triples, Vocabulary
 from actc.errors import ActcError, ChoiceError, FileError, OptionError, needing
 from actc.graph.formats import as_graph
 from actc.graph.graph import Graph
 
 PICKLE, TRIPLES = "trained_model.pkl", "training_triples"
 STATE, CONFIG = "model_state.pt", "model_config.json"
-BATCH = 1024
 # Models that are made of embeddings and arithmetic alone. Others take parts by name (NodePiece's tokenizers can fetch
 # and unpickle what an address names), and PyKEEN makes whatever the file asks for.
 PLAIN_NAMES = (
@@ -42,57 +41,13 @@ NAMED_PARTS = ("loss", "initializer", "normalizer", "constrainer", "regularizer"
 """How options end whose value may be a name: of a formula, never of a thing that reads or fetches."""
 
 
-class PykeenScorer:
-    """Scores of a PyKEEN model, batch by batch, on the device the model is on.
-
-    Parameters
-    ----------
-    model : pykeen.models.Model
-    entity_names, relation_names : tuple of str
-        Names of the model's codes, in the order of the codes.
-    """
-
-    def __init__(self, model: Any, entity_names: tuple[str, ...], relation_names: tuple[str, ...]) -> None:
-        relations = model.num_relations // (2 if model.use_inverse_triples else 1)
-        if (model.num_entities, relations) != (len(entity_names), len(relation_names)):
-            raise FileError(
-                f"The model has {model.num_entities} entities and {relations} relations, "
-                f"but there are names of {len(entity_names)} and {len(relation_names)}."
-            )
-        self.model, self.entity_names, self.relation_names = model.eval(), entity_names, relation_names
-
-    def score(self, heads: IntArray, relations: IntArray, tails: IntArray) -> FloatArray:
-        """Return the score of each triple of codes, shape (N,)."""
-        triples = np.column_stack([heads, relations, tails])
-        batches = (triples[start : start + BATCH] for start in range(0, len(triples), BATCH))
-        parts = [self._run(self.model.predict_hrt, batch)[:, 0] for batch in batches]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-    def answers(self, known: IntArray, relations: IntArray, *, heads: bool) -> FloatArray:
-        """Return the score of every entity as the tail (or the head) of each question, shape (Q, E)."""
-        if heads:
-            return self._run(self.model.predict_h, np.column_stack([relations, known]))
-        return self._run(self.model.predict_t, np.column_stack([known, relations]))
-
-    def _run(self, predict: Any, codes: IntArray) -> FloatArray:
-        import torch
-
-        with torch.no_grad():
-            scores = predict(torch.from_numpy(np.ascontiguousarray(codes)).to(self.model.device))
-        return np.asarray(scores.double().cpu().numpy())
-
-
-def from_result(result: Any) -> PykeenScorer:
-    """Take a pipeline's result: the model and the names of its training triples."""
-    return from_model(result.model, result.training)
-
-
-def from_model(model: Any, factory: Any) -> PykeenScorer:
-    """Take a model and the triples factory that it was trained with, which has the names."""
+def from_result(result: Any, model: Any = None) -> PykeenScorer:
+    """Take a pipeline's result: the model, or another one, and the names of its training triples."""
+    factory = result.training
     if not hasattr(factory, "entity_to_id"):
         raise OptionError("The triples factory has no names (a CoreTriplesFactory); give the one with labels.")
     names = (tuple(sorted(codes, key=codes.get)) for codes in (factory.entity_to_id, factory.relation_to_id))
-    return PykeenScorer(model, *names)
+    return PykeenScorer(model or result.model, *names)
 
 
 def score_triples(result: Any, triples: Any) -> ScoredTriples:
@@ -107,7 +62,7 @@ def score_triples(result: Any, triples: Any) -> ScoredTriples:
     return score_graph(from_result(result), as_graph(triples))
 
 
-def from_pykeen(result: Any, best: int = 5, *, known: Any = None, relations: Sequence[str] = ()) -> ScoredTriples:
+def from_pykeen(result: Any, best: int = 5, *, known: Any = None) -> ScoredTriples:
     """Propose new triples by a pipeline's result: its best answers to (head, relation, ?) and (?, relation, tail).
 
     An answer is an entity that fits its slot by what the known facts show of the relation.
@@ -121,16 +76,9 @@ def from_pykeen(result: Any, best: int = 5, *, known: Any = None, relations: Seq
         How many answers to a question.
     known : pykeen TriplesFactory, or array of str of shape (N, 3), optional
         Facts that are not proposed; those of the training, if not given.
-    relations : sequence of str
-        Only these; all if empty.
     """
     facts = as_graph(result.training if known is None else known)
-    return collect_candidates(CandidateSearch(from_result(result), facts, best, relations))
-
-
-def is_saved_result(folder: str | Path) -> bool:
-    """Return whether a folder looks like one that PyKEEN's pipeline wrote."""
-    return (Path(folder) / TRIPLES).is_dir() and any((Path(folder) / name).is_file() for name in (PICKLE, STATE))
+    return collect_candidates(CandidateSearch(from_result(result), facts, best))
 
 
 def load_result(folder: str | Path, *, trust: bool = False) -> PykeenScorer:
@@ -144,7 +92,7 @@ def load_result(folder: str | Path, *, trust: bool = False) -> PykeenScorer:
         need no trust.
     """
     folder = Path(folder)
-    if not is_saved_result(folder):
+    if not ((folder / TRIPLES).is_dir() and any((folder / name).is_file() for name in (PICKLE, STATE))):
         raise FileError(f"{folder}: there is no PyKEEN result (a folder with {PICKLE} and {TRIPLES}).")
     where = "cuda" if _import_pykeen().cuda.is_available() else "cpu"
     entities, relations = (_read_names(folder / TRIPLES / f"{kind}_to_id.tsv.gz") for kind in ("entity", "relation"))
@@ -188,7 +136,7 @@ def save_weights(
         "model": model or known.get("model") or type(result.model).__name__,
         # A seed would only be set once more, for everybody, whenever the model is read.
         "model_kwargs": {
-            key: value for key, value in (options or {}).items() if key != "random_seed" and _plain(value)
+            key: value for key, value in (options or {}).items() if key != "random_seed" and _in_json(value)
         },
         "inverse": result.training.create_inverse_triples,
     }
@@ -201,7 +149,7 @@ def save_weights(
     write_text(folder / CONFIG, json.dumps(config) + "\n")
 
 
-def _plain(value: Any) -> bool:
+def _in_json(value: Any) -> bool:
     try:
         json.dumps(value)
     except (TypeError, ValueError):
@@ -217,7 +165,7 @@ def _check_config(result: Any, config: dict[str, Any]) -> None:
         with _quietly():
             again = _make_model(config, result.training)
             again.load_state_dict(result.model.state_dict())
-        same = np.allclose(from_model(again, result.training).score(*rows), wanted, rtol=1e-3, atol=1e-4)
+        same = np.allclose(from_result(result, again).score(*rows), wanted, rtol=1e-3, atol=1e-4)
     except ActcError:
         raise
     except Exception:  # options may be anything, and so may what goes wrong with them
@@ -351,9 +299,7 @@ def _read_tensors(path: Path, *, trust: bool = False) -> Any:
     """Read what ``torch.save`` wrote; unless it is trusted, nothing in it is executed."""
     torch = _import_pykeen()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return torch.load(ordinary(path), map_location="cpu", weights_only=not trust)
+        return torch.load(ordinary(path), map_location="cpu", weights_only=not trust)
     except Exception as error:  # of any kind, as the bytes may be anything
         raise _damaged(path, error) from None
 

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actc import __version__
+from actc.complete.answers import ACCEPTED, NO_ANSWERS, UNDECIDED, describe_changes, find_undecided
 from actc.complete.candidates import CANDIDATES, Candidates
 from actc.complete.check import CheckedFacts, describe_wrong
-from actc.complete.config import Finished, RunConfig
-from actc.complete.earlier import ACCEPTED, UNDECIDED, describe_changes, find_undecided
-from actc.complete.oracle import NO_ANSWERS
+from actc.complete.config import CHECK, Finished, RunConfig
 from actc.data.answers import Answers
 from actc.data.calibration import Sources
 from actc.data.files import in_one_line, write_triples
@@ -142,9 +141,7 @@ class AddedFacts:
             if name not in hidden:
                 columns[name] = in_one_line(values[rows])
         if reasons is not None and accepted is not None:
-            columns["reasons"] = np.array([*reasons.of(rows, np.full(len(rows), accepted)), ""], dtype=object)[
-                :-1
-            ]  # even of none
+            columns["reasons"] = np.array(reasons.of(rows, np.full(len(rows), accepted)), dtype=object)
         write_triples(path, self._with_called(columns) if accepted else columns)
 
     def _write_sources(self, folder: Path, session: Session | None) -> Sources:
@@ -291,8 +288,8 @@ def write_report(
     files, wrong = [config.out / "report.json", config.out / "report.md"], None
     facts |= {"model": {} if config.model is None else {"folder": str(config.model)}}
     if checked is not None:
-        files += checked.write(config.out, config.checking.out / DECISIONS)
-        facts["check"] = checked.summarise(len(added.graph) + int(checked.removed.sum()))
+        files += checked.write(config.out, config.out / CHECK / DECISIONS)
+        facts["check"] = checked.summarise(len(added.graph) + int(checked.columns["removed"].sum()))
         wrong = checked.on_page(facts["check"], name_things(session, ()).name)
         wrong["added"] = len(added.rows) + len(added.called)
     page, command = added.write_page(config, session, wrong)

@@ -4,38 +4,39 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from actc.complete.candidates import Candidates
-from actc.complete.check import CheckedFacts, put_back, write_check
-from actc.complete.config import Finished, Goal, RunConfig, as_path, defaults_of, options_of
-from actc.complete.doubt import doubt_facts
-from actc.complete.earlier import (
+from actc.complete.answers import (
     ACCEPTED,
-    ANSWERS,
     GIVEN,
     NO_TRIPLES,
     STAYING,
     Earlier,
+    FileOracle,
+    ask_oracle,
+    draw_pool,
     find_undecided,
     has_answers,
     set_aside,
     store_answers,
+    worth_asking,
 )
+from actc.complete.candidates import Candidates
+from actc.complete.check import CheckedFacts, put_back, write_check
+from actc.complete.config import Finished, Goal, RunConfig, as_path, defaults_of, options_of
+from actc.complete.doubt import doubt_facts
 from actc.complete.given import read_given, score_given
-from actc.complete.oracle import FileOracle, ask_oracle, draw_pool, worth_asking
 from actc.complete.propose import candidates_of_rules, candidates_of_rules_and_model
 from actc.complete.pykeen import find_unseen, load_result
 from actc.complete.report import AddedFacts, write_report
 from actc.data.answers import Annotations, Answers
-from actc.data.begun import Begun, alone_in, fingerprint
+from actc.data.begun import Begun, alone_in
 from actc.data.constraints import Constraints
-from actc.data.files import read_list, write_triples
+from actc.data.files import read_list, write_scored, write_triples
 from actc.data.frames import TEXT
 from actc.data.layout import find_layout, is_table
 from actc.data.options import documented
@@ -53,7 +54,6 @@ from actc.graph.rdf import without_literals
 from actc.methods.pooled.method import WRONG_FACTS_METHOD
 from actc.session import Session
 from actc.session.cases import REMOVAL, invert_labels, parts_of, session_case
-from actc.session.judge import count_replies
 from actc.session.names import own_labels, try_names
 from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session
@@ -111,9 +111,7 @@ def run_config(config: RunConfig, stage: Stage = no_stage) -> Finished:
 
 
 def _run(config: RunConfig, stage: Stage) -> Finished:
-    started, begun = time.perf_counter(), Begun.peek(config.out) if config.if_changed else None
-    if begun is not None and begun.inputs == config.inputs() and begun.done.get("state") == _state(config):
-        return Finished((f"Nothing is new since the last run: {config.out} stays as it is.",))
+    started = time.perf_counter()
     whole = NO_GRAPH if config.graph is None else read_graph(config.graph, config.base, config.graph_columns)
     given = None if config.candidates is None else read_given(config.candidates, config.base, whole, config.columns)
     if given is not None and config.graph is not None:
@@ -136,14 +134,17 @@ def _run(config: RunConfig, stage: Stage) -> Finished:
         if not config.session.exists():
             with stage("Cards"):
                 lines = run.create_session()
-            _note_state(config)
             return Finished((*notes, *lines))
         session = Session(config.session)
         with stage("Decisions"):
             cases, lines = run.open_session(session)
     else:
         cases, lines = run.ask(oracle)
-    answers, notes = run.store(cases), notes + lines
+    answers, notes = earlier.answers.without_inclusion_probability(), notes + lines
+    for goal, case in cases.items():
+        called = case.annotations if goal == "missing" else invert_labels(case.annotations)
+        answers = answers.plus(called.about(case.pool))
+    answers = store_answers(config.out, answers)
     checked = CheckedFacts.decide(config.out, parts["wrong"], cases.get("wrong")) if "wrong" in parts else None
     report: dict[str, Any] = {"notes": notes}
     report["seconds"] = round(candidates.seconds + time.perf_counter() - started, 1)
@@ -157,7 +158,8 @@ def _run(config: RunConfig, stage: Stage) -> Finished:
         files = added.write(config, session)
         report["since"] = run.compare(added.case, answers)
         finished = write_report(config, added, checked, session, report, files)
-    _note_state(config, sum(len(case.annotations) for case in cases.values()), session)
+    if (begun := Begun.peek(config.out)) is not None:  # a budget counts from these answers
+        begun.finish("answered", sum(len(case.annotations) for case in cases.values()))
     return finished
 
 
@@ -195,25 +197,6 @@ def prepare(
     return candidates, earlier
 
 
-def _note_state(config: RunConfig, answers: int = 0, session: Session | None = None) -> None:
-    """Write down what the files in the folder rest on, once they are all there: a budget counts from these answers."""
-    begun = Begun.peek(config.out)
-    assert begun is not None
-    begun.finish("state", _state(config, session)).finish("answered", answers)
-
-
-def _state(config: RunConfig, session: Session | None = None) -> dict[str, Any]:
-    """Return, as JSON has it, what decisions depend on besides the candidates."""
-    inputs, answers = config.decision_inputs(), config.out / ANSWERS
-    if config.oracle is not None or not config.session.exists():
-        return inputs
-    with closing(Session(config.session)) if session is None else nullcontext(session) as there:
-        # numbers that change with every answer and every setting
-        state = [there.store.value(f"SELECT max(id) FROM {table}") for table in ("judgement", "setting")]
-        replies = count_replies(there.store)
-    return {**inputs, "answers": fingerprint(answers) if answers.exists() else None, "session": [*state, replies]}
-
-
 @dataclass(frozen=True)
 class _Run:
     """A run: its configuration, the graph, the candidates of each goal, what earlier runs left, the constraints."""
@@ -245,8 +228,8 @@ class _Run:
                 case = ask_oracle(case, labels, rows, share, config.seed, invert_labels(before))
             else:
                 case = Case(candidates.scored, method=config.method, target=config.target)
-                eligible = worth_asking(candidates.triples, rows)
-                case = ask_oracle(case, labels, eligible, share, config.seed, before)
+                rows = worth_asking(candidates.triples, rows)
+                case = ask_oracle(case, labels, rows, share, config.seed, before)
                 case = replace(case, holdout=candidates.precisions, constraints=self.rules)
             budget -= len(case.annotations) - len(before.on(case.pool))
             if len(case.annotations) or not wrong:
@@ -256,7 +239,7 @@ class _Run:
     def create_session(self) -> list[str]:
         """Make a session of the pool, and of doubtful facts, in which people judge."""
         config, earlier = self.config, self.earlier
-        pools, reasons, about = list[ScoredTriples](), list[Sequence[str]](), list[str]()
+        pools, texts, reasons, about = list[ScoredTriples](), list[Any](), list[Sequence[str]](), list[str]()
         for goal, each in sorted(self.parts.items()):
             rows = np.arange(len(each.triples))
             if goal == "missing":
@@ -266,22 +249,21 @@ class _Run:
             else:
                 about.append(f"{len(rows):,} doubtful facts")
             pools.append(each.scored.take(rows))
+            texts.append(each.triples.further.get(TEXT, np.full(len(each.triples), "", dtype=object))[rows])
             reasons += [()] * len(rows) if each.reasons is None else each.reasons.marked(rows)
         pool = pools[0]
         for more in pools[1:]:
             pool = pool.followed_by(more).with_scores(np.append(pool.scores, more.scores))
-        columns: dict[str, Any] = {**pool.plain().columns(), "score": pool.scores}
         candidates = self.parts.get("missing")
         if candidates is not None and TEXT in candidates.triples.further:  # for the cards
-            rows = candidates.triples.rows_of(pool)
-            columns[TEXT] = np.where(rows >= 0, candidates.triples.further[TEXT][rows], "").astype(object)
-        write_triples(config.out / POOL, columns)
+            pool = replace(pool, further={TEXT: np.concatenate(texts)})
+        write_scored(config.out / POOL, pool)
         answers = earlier.answers.on(pool).without_inclusion_probability()
         settings = Settings(
             config.method,
             min(config.budget + len(answers), len(pool)),
             seed=config.seed,
-            title=config.title,
+            title=(config.graph or config.candidates or config.out).name.partition(".")[0],
             precision=config.precision,
             confidence=config.confidence,
             n_facts=len(pools[-1]) if "wrong" in self.parts else 0,
@@ -330,14 +312,6 @@ class _Run:
             cases["missing"] = replace(cases["missing"], candidates=self.parts["missing"].scored)
         early = f"{given:,} of {budget:,} answers are there; for more: {config.annotate}, then this command again."
         return cases, [early] if given < budget else []
-
-    def store(self, cases: dict[Goal, Case]) -> Answers:
-        """Write all answers of the folder; return them."""
-        now = self.earlier.answers.without_inclusion_probability()
-        for goal, case in cases.items():
-            answers = case.annotations if goal == "missing" else invert_labels(case.annotations)
-            now = now.plus(answers.about(case.pool))
-        return store_answers(self.config.out, now)
 
     def decide(
         self, case: Case, graph: Graph, answers: Answers, oracle: FileOracle | None

@@ -6,48 +6,69 @@ stopped. A candidate's score is that of the whole triple, the same that ``score_
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+import hashlib
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from actc.data.deliver import clear_leftovers, write_beside
 from actc.data.progress import Progress, ignore_progress
-from actc.data.text_files import write_text
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
-from actc.errors import FileError, OptionError, TableError, check_choice
+from actc.errors import FileError, OptionError, TableError
 from actc.graph.graph import Graph
 
 MEMORY = 2**28  # bytes for one table of scores
+BATCH = 1024  # triples that are scored at once
 PART = 20_000  # questions in one part
-RUN = "run.json"
 SHARE = 0.05  # of the entities of another slot that fill this one too, for it to open this one to all of them
 
 
-class Scorer(Protocol):
-    """A model that has been read: it knows names by codes, and answers two questions about codes."""
+class PykeenScorer:
+    """Scores of a PyKEEN model, batch by batch, on the device the model is on.
 
-    entity_names: tuple[str, ...]
-    relation_names: tuple[str, ...]
+    Parameters
+    ----------
+    model : pykeen.models.Model
+    entity_names, relation_names : tuple of str
+        Names of the model's codes, in the order of the codes.
+    """
+
+    def __init__(self, model: Any, entity_names: tuple[str, ...], relation_names: tuple[str, ...]) -> None:
+        relations = model.num_relations // (2 if model.use_inverse_triples else 1)
+        if (model.num_entities, relations) != (len(entity_names), len(relation_names)):
+            raise FileError(
+                f"The model has {model.num_entities} entities and {relations} relations, "
+                f"but there are names of {len(entity_names)} and {len(relation_names)}."
+            )
+        self.model, self.entity_names, self.relation_names = model.eval(), entity_names, relation_names
 
     def score(self, heads: IntArray, relations: IntArray, tails: IntArray) -> FloatArray:
-        """Return the score of each triple, shape (N,); bigger is more plausible."""
+        """Return the score of each triple of codes, shape (N,)."""
+        triples = np.column_stack([heads, relations, tails])
+        batches = (triples[start : start + BATCH] for start in range(0, len(triples), BATCH))
+        parts = [self._run(self.model.predict_hrt, batch)[:, 0] for batch in batches]
+        return np.concatenate(parts) if parts else np.zeros(0)
 
     def answers(self, known: IntArray, relations: IntArray, *, heads: bool) -> FloatArray:
-        """Return the score of every entity as the tail (or the head) of each question, shape (Q, E).
+        """Return the score of every entity as the tail (or the head) of each question, shape (Q, E)."""
+        if heads:
+            return self._run(self.model.predict_h, np.column_stack([relations, known]))
+        return self._run(self.model.predict_t, np.column_stack([known, relations]))
 
-        In whichever precision: it is compared within each question, and may be written over.
-        """
+    def _run(self, predict: Any, codes: IntArray) -> FloatArray:
+        import torch
+
+        with torch.no_grad():
+            scores = predict(torch.from_numpy(np.ascontiguousarray(codes)).to(self.model.device))
+        return np.asarray(scores.double().cpu().numpy())
 
 
-def score_triples(scorer: Scorer, graph: Graph) -> ScoredTriples:
+def score_triples(scorer: PykeenScorer, graph: Graph) -> ScoredTriples:
     """Return the graph's triples with the model's scores."""
-    codes = graph.recoded(scorer.entity_names, scorer.relation_names)
-    refuse_strangers(graph, codes)
+    codes = encode(scorer, graph)
     scores = scorer.score(codes.heads, codes.relations, codes.tails)
     if not np.isfinite(scores).all():
         row = int(np.flatnonzero(~np.isfinite(scores))[0])
@@ -55,20 +76,21 @@ def score_triples(scorer: Scorer, graph: Graph) -> ScoredTriples:
     return graph.with_scores(scores)
 
 
-def knows(scorer: Scorer, triples: Triples) -> BoolArray:
+def knows(scorer: PykeenScorer, triples: Triples) -> BoolArray:
     """Return for each triple whether the model knows all of its names, shape (N,)."""
     return triples.recoded(scorer.entity_names, scorer.relation_names).keys >= 0
 
 
-def score_known(scorer: Scorer, graph: Graph) -> FloatArray:
+def score_known(scorer: PykeenScorer, graph: Graph) -> FloatArray:
     """Return the model's score of each triple, NaN where it does not know a name, shape (N,)."""
     rows, scores = np.flatnonzero(knows(scorer, graph)), np.full(len(graph), np.nan)
     scores[rows] = score_triples(scorer, graph.take(rows)).scores
     return scores
 
 
-def refuse_strangers(graph: Graph, codes: Graph) -> None:
-    """Refuse triples with names that the model does not know: ``codes`` are the same in its codes, -1 for those."""
+def encode(scorer: PykeenScorer, graph: Graph) -> Graph:
+    """Return triples in the codes of a model; those with names that it does not know are refused."""
+    codes = graph.recoded(scorer.entity_names, scorer.relation_names)
     ends, known_ends = np.append(graph.heads, graph.tails), np.append(codes.heads, codes.tails)
     for kind, names, used, known in (
         ("entities", graph.entity_names, ends, known_ends),
@@ -83,6 +105,7 @@ def refuse_strangers(graph: Graph, codes: Graph) -> None:
                 f"The model does not know {len(strangers)} of the {count} {kind} ({some}); leave those out or train it "
                 "on them."
             )
+    return codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,39 +127,38 @@ class CandidateSearch:
 
     Parameters
     ----------
-    scorer : Scorer
+    scorer : PykeenScorer
     graph : Graph
         The known facts; they are left out.
     best : int
         How many answers to a question.
-    relations : sequence of str
-        Only these; all if empty.
     """
 
-    def __init__(self, scorer: Scorer, graph: Graph, best: int = 5, relations: Sequence[str] = ()) -> None:
+    def __init__(self, scorer: PykeenScorer, graph: Graph, best: int = 5) -> None:
         if best < 1:
             raise OptionError(f"At least one answer to a question is needed, not {best}.")
-        codes = graph.recoded(scorer.entity_names, scorer.relation_names)
-        refuse_strangers(graph, codes)
-        for name in relations:
-            check_choice("relation of the model", name, scorer.relation_names)
-        self.scorer, self.best, self.graph = scorer, best, codes
-        self.options = {"best": best, "relations": list(relations)}
-        every = range(len(scorer.relation_names))
-        self.relations = [scorer.relation_names.index(name) for name in relations] or list(every)
-        self.fits = fitting_entities(codes)
+        self.scorer, self.best, self.graph = scorer, best, encode(scorer, graph)
+        self.fits = fitting_entities(self.graph)
 
     def parts(self) -> list[Questions]:
         """Cut the questions into parts, always the same way."""
         parts = list[Questions]()
-        for relation in self.relations:
+        for relation in range(len(self.scorer.relation_names)):
             for heads in (False, True):
                 known = np.flatnonzero(self._fitting(relation, heads=not heads))
                 starts = range(0, len(known), PART)
                 parts += [Questions(relation, heads, known[start : start + PART]) for start in starts]
         if not parts:
-            raise OptionError("The known facts leave no question open: they have none of these relations.")
+            raise OptionError("The known facts leave no question open.")
         return parts
+
+    @property
+    def fingerprint(self) -> str:
+        """A text that another graph, model or number of answers does not have."""
+        trial = self.graph.take(np.arange(min(100, len(self.graph))))
+        scores = self.scorer.score(trial.heads, trial.relations, trial.tails)
+        every = f"{self.best} {self.graph.fingerprint} {scores.sum():.4f}"
+        return hashlib.sha256(every.encode()).hexdigest()[:16]
 
     def count_questions(self) -> int:
         """Return how many questions there are."""
@@ -167,24 +189,17 @@ class CandidateSearch:
 
     def _best(self, part: Questions, known: IntArray, answered: Any) -> tuple[IntArray, IntArray]:
         """Return the best new answers to some questions of a part: the known entity and the answer of each."""
+        import torch
+
         scores = self.scorer.answers(known, np.full(len(known), part.relation), heads=part.heads)
         scores[:, ~self._fitting(part.relation, heads=part.heads)] = -np.inf
         scores[answered[known].nonzero()] = -np.inf
         scores[np.arange(len(known)), known] = -np.inf  # no entity is related to itself
         best = min(self.best, scores.shape[1])
-        answers = _largest(scores, best)
+        answers = np.asarray(torch.from_numpy(scores).topk(best, dim=1, sorted=False).indices.numpy())
         rows = np.repeat(np.arange(len(known)), best)
         new = np.isfinite(scores[rows, answers.ravel()])
         return known[rows[new]], answers.ravel()[new]
-
-
-def _largest(scores: FloatArray, count: int) -> IntArray:
-    """Return the columns of the largest values of each row, in any order, shape (Q, count)."""
-    try:
-        import torch
-    except ModuleNotFoundError:  # a scorer need not be made of it
-        return np.argpartition(scores, -count, axis=1)[:, -count:]
-    return np.asarray(torch.from_numpy(scores).topk(count, dim=1, sorted=False).indices.numpy())  # 15 times as fast
 
 
 def collect_candidates(
@@ -192,14 +207,15 @@ def collect_candidates(
 ) -> ScoredTriples:
     """Return the candidates, each once, from the highest score to the lowest.
 
-    With a folder the answers to each part are stored there until all are given; a later call with the same options goes
-    on from there.
+    With a folder the answers to each part are stored there until all are given; a later call for the same goes on from
+    there. Other files in it are left alone.
     """
-    parts, answers = search.parts(), list[tuple[IntArray, IntArray, FloatArray]]()
+    parts, answers, run = search.parts(), list[tuple[IntArray, IntArray, FloatArray]](), search.fingerprint
     if folder is not None:
-        _open_folder(folder, search)
+        folder.mkdir(exist_ok=True)
+        clear_leftovers(folder)
     for part in parts:
-        path = None if folder is None else folder / part.name
+        path = None if folder is None else folder / f"{run}-{part.name}"
         if path is not None and path.exists():
             with np.load(path) as stored:
                 answers.append((stored["arr_0"], stored["arr_1"], stored["arr_2"]))
@@ -214,36 +230,14 @@ def collect_candidates(
     order = np.lexsort((tails, relations, heads, -scores))  # the higher score of a triple that two questions gave
     every = Graph(heads, relations, tails, search.graph.entity_names, search.graph.relation_names)
     if folder is not None:
-        for name in (*(part.name for part in parts), RUN):
-            (folder / name).unlink()
+        for part in parts:
+            (folder / f"{run}-{part.name}").unlink()
         with suppress(OSError):  # somebody put other files into it
             folder.rmdir()
     if not len(scores):
         raise OptionError("The model proposes nothing new; ask for more answers (--best), or give --candidates.")
     once = every.with_scores(scores).take(order).unique().with_used_names()
     return once.recoded(sorted(once.entity_names), sorted(once.relation_names))
-
-
-def _open_folder(folder: Path, search: CandidateSearch) -> None:
-    """Make the folder of parts, or check that the one there is of the same run."""
-    trial = search.graph.take(np.arange(min(100, len(search.graph))))
-    scores = search.scorer.score(trial.heads, trial.relations, trial.tails)
-    known, of_model = search.graph.fingerprint, round(float(scores.sum()), 4)
-    run = json.dumps({"options": search.options, "known": known, "scores": of_model})
-    record = folder / RUN
-    clear_leftovers(folder)
-    if folder.exists() and not record.is_file() and (not folder.is_dir() or any(folder.iterdir())):
-        raise FileError(
-            f"{folder} is where the parts would be stored, but no run of ours began it; choose another --out."
-        )
-    if record.is_file():
-        if record.read_text(encoding="utf-8") != run:
-            raise FileError(
-                f"{folder} holds parts of a run with another graph, model or option; remove the folder to begin anew."
-            )
-        return
-    folder.mkdir(exist_ok=True)
-    write_text(record, run)
 
 
 def fitting_entities(graph: Graph) -> BoolArray:

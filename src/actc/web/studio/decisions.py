@@ -12,8 +12,8 @@ import duckdb
 from fastapi import APIRouter, Depends, HTTPException, Query
 from pydantic import Field
 
+from actc.complete.answers import store_answer
 from actc.complete.config import CHECK
-from actc.complete.earlier import store_answer
 from actc.data.database import quote
 from actc.decide.decision_table import DECISIONS, PRECISIONS
 from actc.decide.estimate import MISSING_FACTS, WRONG_FACTS
