@@ -66,7 +66,7 @@ def test_a_graph_that_changed_is_checked_again_with_the_answers_of_before(home, 
     for graph, budget in ((home / "graph.tsv", 30), (tmp_path / "later.tsv", 10)):
         run_config(RunConfig(graph, out, "wrong", oracle=home / "truth.tsv", budget=budget))
     assert 35 <= len(lines_of(out / "answers.tsv")) - 1 <= 40
-    with pytest.raises(ActcError, match="another goal"):
+    with pytest.raises(ActcError, match="begun with goal wrong"):
         run_config(RunConfig(home / "graph.tsv", out, budget=0))
 
 
