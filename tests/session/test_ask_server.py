@@ -142,11 +142,6 @@ def test_a_server_that_gives_a_time_to_come_back_is_left_alone_till_then(folder)
     assert server.times[1] - server.times[0] >= 0.2
 
 
-@pytest.mark.parametrize(("value", "seconds"), [("7", 7), ("-3", 0), ("soon", 0), (None, 0)])
-def test_retry_after_is_read_as_seconds(value, seconds):
-    assert machines._read_retry_after(value) == seconds
-
-
 def test_a_server_that_is_not_there_ends_the_run_and_its_answers_stay(folder):
     with ModelServer() as server:
         judge(folder, server, count=5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,14 +21,21 @@ from tests.conftest import make_pool, start_copy
 from tests.session.answering import answer_truly
 
 
-@pytest.fixture
-def judged(tmp_path: Path) -> Session:
-    """A session with forty answers."""
+@pytest.fixture(scope="module")
+def forty(tmp_path_factory) -> Path:
+    """The folder of a session with forty answers."""
+    folder = tmp_path_factory.mktemp("audit")
     pool, labels = make_pool(400, 4)[:2]
-    write_scored(tmp_path / "scores.parquet", pool)
-    session = start_copy(tmp_path / "session", tmp_path / "scores.parquet", Settings(title="Births"))
+    write_scored(folder / "scores.parquet", pool)
+    session = start_copy(folder / "session", folder / "scores.parquet", Settings(title="Births"))
     answer_truly(session, pool, labels, 40)
-    return session
+    session.close()
+    return session.folder
+
+
+@pytest.fixture
+def judged(forty, tmp_path) -> Session:
+    return Session(shutil.copytree(forty, tmp_path / "session"))
 
 
 def judge(audit: Session, count: int, answer: str = "true") -> list[int]:
@@ -37,7 +45,7 @@ def judge(audit: Session, count: int, answer: str = "true") -> list[int]:
         if not (tasks := audit.ask(ada)):
             break
         drawn.append(tasks[0].triple)
-        audit.record(ada, [Judgement(answer, tasks[0].triple, f"k{len(drawn)}{answer}")])
+        audit.record(ada, [Judgement(answer, tasks[0].triple, f"k{tasks[0].triple}{answer}")])
         planner.step()
     return drawn
 
@@ -46,15 +54,23 @@ def assess_session(session):
     return assess(session.read_pool(), judged_draws(session), session.settings.stopping_rule)
 
 
-def test_what_is_asked_is_drawn_from_what_is_accepted(judged, tmp_path):
-    audit = start_audit(judged, count=30, seed=7)
+def test_an_audit_draws_from_what_is_accepted_counts_the_unsure_as_false_and_ends_with_its_budget(judged, tmp_path):
+    audit = start_audit(judged, count=8, seed=7)
     write_accepted(judged, open_case(judged)[0], tmp_path / "accepted.tsv")
-    accepted = read_scored(tmp_path / "accepted.tsv")[0]
-    drawn = audit.read_pool().take(judge(audit, 30))
-    assert len(drawn) == 30
-    assert accepted.contains(drawn).all()
-    assert audit.folder == judged.folder / "audit"
-    assert audit.settings.title == "Audit of Births"
+    assert (audit.folder, audit.settings.title) == (judged.folder / "audit", "Audit of Births")
+    drawn = judge(audit, 5) + judge(audit, 1, "false")
+    assert read_scored(tmp_path / "accepted.tsv")[0].contains(audit.read_pool().take(drawn)).all()
+    result = assess_session(audit)
+    assert (result.judged, result.trues, result.total) == (6, 5, audit.settings.triples)
+    assert result.share == assess(audit.read_pool(), audit.annotations()).share
+    judge(audit, 1, "unsure")
+    assert (assess_session(audit).judged, assess_session(audit).trues) == (7, 5)
+    again = start_audit(judged.folder, count=99)  # the same command goes on with it
+    assert (again.settings.budget, len(again.annotations())) == (8, 6)
+    assert len(set(drawn + judge(again, 100))) >= 8
+    assert what_is_left(again, again.annotator("ada")) == "spent"
+    with pytest.raises(OptionError):
+        open_case(again)  # it decides nothing itself
 
 
 def test_an_audit_ends_when_the_share_is_known_well_enough(judged):
@@ -77,19 +93,9 @@ def test_an_audit_of_a_guarantee_draws_from_what_was_accepted_under_it(judged, t
     assert audit.settings.triples == 5
 
 
-def test_answers_say_how_many_are_true_without_any_model(judged):
-    audit = start_audit(judged, count=20)
-    drawn = judge(audit, 5) + judge(audit, 1, "false")
-    result = assess_session(audit)
-    assert (result.judged, result.trues, result.total) == (6, 5, audit.settings.triples)
-    assert result.share == assess(audit.read_pool(), audit.annotations()).share
-    assert len(set(drawn)) == 6
-
-
 def test_it_is_over_when_the_target_is_certified_and_goes_on_when_an_answer_is_taken_back(judged):
     audit = start_audit(judged, count=100, target=0.5)
-    drawn = judge(audit, 100)
-    ada = audit.annotator("ada")
+    drawn, ada = judge(audit, 100), audit.annotator("ada")
     assert 3 < len(drawn) < 40
     assert what_is_left(audit, ada) == "certified"
     assert picture(audit)["advice"].endswith("Certified: at least 0.5 of the accepted facts are true.")
@@ -98,33 +104,8 @@ def test_it_is_over_when_the_target_is_certified_and_goes_on_when_an_answer_is_t
     assert audit.ask(ada) != []
 
 
-def test_without_a_target_it_ends_with_the_slice(judged):
-    audit = start_audit(judged, count=6)
-    assert len(judge(audit, 100)) == 6
-    assert what_is_left(audit, audit.annotator("ada")) == "spent"
-
-
-def test_what_nobody_was_sure_of_counts_as_not_true(judged):
-    audit = start_audit(judged, count=20)
-    judge(audit, 1, "unsure")
-    assert (assess_session(audit).judged, assess_session(audit).trues) == (1, 0)
-
-
-def test_the_same_command_goes_on_with_the_audit_there_is(judged):
-    first = start_audit(judged.folder, count=10)
-    judge(first, 3)
-    again = start_audit(judged.folder, count=99)
-    assert again.settings.budget == 10
-    assert len(again.annotations()) == 3
-
-
-@pytest.mark.parametrize(("options", "error"), [({"target": 2.0}, OptionError), ({"within": 7}, OptionError)])
-def test_what_cannot_be_audited_is_refused_and_nothing_is_made(judged, options, error):
-    with pytest.raises(error):
+@pytest.mark.parametrize("options", [{"target": 2.0}, {"within": 7}])
+def test_what_cannot_be_audited_is_refused_and_nothing_is_made(judged, options):
+    with pytest.raises(OptionError):
         start_audit(judged, **options)
     assert not (judged.folder / "audit").exists()
-
-
-def test_an_audit_decides_nothing_itself(judged):
-    with pytest.raises(OptionError):
-        open_case(start_audit(judged, count=5))

@@ -113,19 +113,14 @@ def test_probabilities_of_words_are_read_in_any_spelling_and_language(shares, an
     assert reply.probability == (None if p is None else pytest.approx(p))
 
 
-@pytest.mark.parametrize(
-    "choice",
-    [
-        None,
-        {},
-        {"logprobs": None},
-        {"logprobs": {"content": []}},
-        {"logprobs": {"content": [{"top_logprobs": []}]}},
-        {"logprobs": {"content": [{"top_logprobs": [{"token": 1, "logprob": 0}]}]}},
-        {"logprobs": {"content": [{"top_logprobs": [{"token": "true", "logprob": "x"}]}]}},
-        {"logprobs": {"content": [{"top_logprobs": [{"token": "true", "logprob": float("nan")}]}]}},
-        {"logprobs": {"content": [{"top_logprobs": [{"token": "true", "logprob": -(10**400)}]}]}},
-    ],
-)
-def test_probabilities_that_make_no_sense_are_no_answer(choice):
+NONSENSE = [{"token": 1, "logprob": 0}, *({"token": "true", "logprob": p} for p in ("x", float("nan"), -(10**400)))]
+
+
+@pytest.mark.parametrize("top", [[], *([one] for one in NONSENSE)])
+def test_probabilities_that_make_no_sense_are_no_answer(top):
+    assert read_tokens({"logprobs": {"content": [{"top_logprobs": top}]}}) == NO_ANSWER
+
+
+@pytest.mark.parametrize("choice", [None, {}, {"logprobs": None}, {"logprobs": {"content": []}}])
+def test_a_choice_without_probabilities_is_no_answer(choice):
     assert read_tokens(choice) == NO_ANSWER

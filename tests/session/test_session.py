@@ -140,15 +140,6 @@ def test_what_one_is_unsure_of_is_offered_to_another(scores):
     assert session.ask(bob)[0].triple == unsure
 
 
-def test_two_annotators_are_never_asked_the_same_triple(scores):
-    session, ada, bob = begin(scores, "ada", "bob")
-    for _ in range(10):
-        first = {task.triple for task in session.ask(ada, 4)}
-        assert not first & {task.triple for task in session.ask(bob, 4)}
-        judge(session, ada, 1)
-        judge(session, bob, 1)
-
-
 def test_with_overlap_every_triple_gets_two_answers(scores):
     session, ada, bob = begin(scores, "ada", "bob", overlap=1.0)
     judged = set(judge(session, ada, 10))
@@ -201,14 +192,20 @@ def test_no_more_is_given_out_than_the_budget(scores):
     assert len(session.ask(ada, 5)) == 1
 
 
-def test_one_who_goes_on_asking_keeps_what_is_on_the_table(scores, monkeypatch):
-    session, ada, bob = begin(scores, "ada", "bob")
-    triple = session.ask(ada)[0].triple
-    now = time.monotonic()
-    monkeypatch.setattr("actc.session.session.lease_clock", lambda: now + 15 * 60)
-    assert session.ask(ada)[0].triple == triple  # which lasts twenty minutes more
-    monkeypatch.setattr("actc.session.session.lease_clock", lambda: now + 30 * 60)
-    assert session.ask(bob)[0].triple != triple
+def test_a_lease_lasts_from_the_last_look_whatever_time_of_day_it_is(scores, monkeypatch):
+    session, ada, bob = begin(scores, "ada", "bob", budget=1)
+    triple, day, now, started = session.ask(ada)[0].triple, 24 * 60 * 60, time.time(), time.monotonic()
+
+    def after(minutes, who):
+        monkeypatch.setattr(session_module, "lease_clock", lambda: started + 60 * minutes)
+        return [task.triple for task in session.ask(who)]
+
+    for jump in (day, -day):  # somebody sets the clock
+        monkeypatch.setattr(time, "time", lambda jump=jump: now + jump)
+        assert after(15, bob) == []
+    assert after(15, ada) == [triple]  # which lasts twenty minutes more
+    assert after(30, bob) == []
+    assert after(36, bob) == [triple]
 
 
 def test_an_abandoned_triple_is_offered_to_others_and_a_late_answer_still_counts(scores, monkeypatch):
@@ -220,18 +217,6 @@ def test_an_abandoned_triple_is_offered_to_others_and_a_late_answer_still_counts
     assert session.ask(session.add_annotator("cleo")) == []
     session.record(ada, [Judgement("false", left, "a")])
     assert len(history(session)) == 2
-
-
-def test_a_lease_lasts_as_long_whatever_time_of_day_it_is(scores, monkeypatch):
-    session, day, now = new_session(scores, budget=1), 24 * 60 * 60, time.time()
-    ada, bob = session.add_annotator("ada"), session.add_annotator("bob")
-    left = session.ask(ada)[0].triple
-    for jump in (day, -day):  # somebody sets the clock
-        monkeypatch.setattr(time, "time", lambda jump=jump: now + jump)
-        assert session.ask(bob) == []
-    later = time.monotonic() + queue_module.LEASE_SECONDS
-    monkeypatch.setattr(session_module, "lease_clock", lambda: later)
-    assert [task.triple for task in session.ask(bob)] == [left]
 
 
 @pytest.mark.parametrize(
@@ -441,12 +426,6 @@ def test_standing_answers_are_what_a_replay_of_the_history_gives(tmp_path_factor
     session.close()
 
 
-def test_a_folder_that_is_there_is_not_touched(scores):
-    (scores.parent / "session").mkdir()
-    with pytest.raises(FileError):
-        create_session(scores.parent / "session", scores)
-
-
 def test_a_failed_start_leaves_nothing_behind(scores):
     before = sorted(path.name for path in scores.parent.iterdir())
     bad = scores.parent / "names.tsv"
@@ -502,38 +481,20 @@ def test_a_graph_in_turtle_is_shown_on_cards_and_names_what_it_names(tmp_path):
     session.close()
 
 
-def test_reasons_stand_beside_the_candidates_and_call_ids_by_their_names(scores):
+@pytest.mark.parametrize(("when", "read"), [("after", "after"), ("beside", "before"), ("never", None)])
+def test_reasons_call_ids_by_their_names_and_the_history_tells_when_they_were_read(scores, when, read):
     pool = read_scored(scores)[0]
     why = [(f"[[{pool.triple(row)[0]}]] is known", "against: nothing") if row % 2 else () for row in range(len(pool))]
-    session = create_session(scores.parent / "session", scores, Settings("actc-lr-rndm"), SessionInputs(evidence=why))
-    head = pool.triple(3)[0]
-    assert session.names.reasons(3) == (f"{head} is known", "against: nothing")
-    assert session.names.reasons(4) == ()
+    settings, inputs = Settings("actc-lr-rndm", reasons=when), SessionInputs(evidence=why)
+    session, head = create_session(scores.parent / "session", scores, settings, inputs), pool.triple(3)[0]
+    assert [session.names.reasons(row) for row in (3, 4)] == [(f"{head} is known", "against: nothing"), ()]
     (scores.parent / "names.tsv").write_text(f"id\tname\n{head}\tAda\n")
     session.add_names([scores.parent / "names.tsv"])
     assert session.names.reasons(3)[0] == "Ada is known"
+    judged = judge(session, session.add_annotator("ada"), 12)
+    seen = [json.loads(line["shown"]).get("reasons") for line in history(session)[::-1]]
+    assert seen == [read if row % 2 else None for row in judged]
     session.close()
-
-
-def with_reasons(scores: Path, **settings) -> Session:
-    """A session in which every candidate has two reasons."""
-    inputs = SessionInputs(evidence=[("[[e1]] is known", "against: nothing else is")] * 200)
-    return create_session(scores.parent / "session", scores, Settings("actc-lr-rndm", **settings), inputs)
-
-
-def seen(session: Session, *words: str) -> list[str | None]:
-    """Judge one triple after the other; return when its reasons could be read, as the history tells."""
-    ada = session.add_annotator("ada")
-    for number, answer in enumerate(words):
-        triple = None if answer == "undo" else session.ask(ada)[0].triple
-        session.record(ada, [Judgement(answer, triple, f"k{number}")])
-    lines = [json.loads(line["shown"]) for line in history(session)[::-1] if line["answer"] != "undo"]
-    return [shown.get("reasons") for shown in lines]
-
-
-@pytest.mark.parametrize(("when", "read"), [("after", "after"), ("beside", "before"), ("never", None)])
-def test_the_history_tells_whether_reasons_were_read_before_the_answer(scores, when, read):
-    assert seen(with_reasons(scores, reasons=when), "true") == [read]
 
 
 @pytest.mark.parametrize(
