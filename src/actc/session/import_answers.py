@@ -16,7 +16,7 @@ from actc.data.answers import PROVENANCE, Annotations, Answers
 from actc.data.frames import call_columns
 from actc.data.text_files import check_file, load_json, open_text
 from actc.data.triples import ScoredTriples, encode_columns
-from actc.errors import FileError, OptionError, RowError, SessionError
+from actc.errors import ActcError, FileError, OptionError, RowError, SessionError
 from actc.session.judge import add_judge_answers
 from actc.session.lease_queue import LABELS, Judgement, LeaseQueue, is_storable, put_tasks
 from actc.session.machines import WORDS, hash_question
@@ -24,7 +24,6 @@ from actc.session.plan import Planner, task_of
 from actc.session.session import MOST_NAME, OWNER, Session, open_session, put_annotator
 
 IMPORTED = "Brought in from a file."
-KINDS = ("person", OWNER)
 NUMBERS: dict[str, Any] = {"inclusion_probability": "nan", "frame_size": 0, "round": 0, "seconds": "nan"}
 """The numbers that a judgement in JSON may have, and what stands for one that it has not."""
 MOST_ROUND, MOST_SECONDS = 10**6, 1e6
@@ -152,34 +151,12 @@ def _read_entries(entries: Entries, owner: bool) -> tuple[Answers, list[Judgemen
     """Check judgements; return the answers, the judgements to store without their triples, and their places."""
     given, judgements, places = list[dict[str, Any]](), list[Judgement](), list[str]()
     for place, entry in entries:
-        entry = {name: entry[own] for name, own in call_columns(list(entry)).items()} | entry
-        if missing := [name for name in Session.TRIPLE if not isinstance(entry.get(name), str)]:
-            raise FileError(f"{place}: {missing[0]!r} is missing, or no text.")
-        if not is_storable(json.dumps(entry, ensure_ascii=False)):
-            raise FileError(f"{place}: it has half a character in it (a lone surrogate), which cannot be stored.")
-        answer = str(entry.get("answer", entry.get("label", ""))).strip().lower()
-        answer, kind = WORDS.get(answer, answer), entry.get("kind", "person")
-        if answer not in LABELS:
-            raise FileError(f"{place}: {answer!r} is no answer; write true, false or unsure.")
-        if kind not in KINDS:
-            raise FileError(f"{place}: {kind!r} is neither person nor owner; machines judge by `actc judge`.")
-        if kind == OWNER and not owner:
-            raise FileError(
-                f"{place}: this is an owner's answer, which overrules everybody; a file gives nobody that right. To "
-                "take such answers as your own, give --owner."
-            )
-        name = str(entry.get("name") or entry.get("annotator") or "")
-        name = OWNER if kind == OWNER else "" if name == OWNER else name
         try:
-            numbers = {of: float(empty if entry.get(of) is None else entry[of]) for of, empty in NUMBERS.items()}
-            seconds = numbers["seconds"] if 0 <= numbers["seconds"] < MOST_SECONDS else None
-            key, note = (str(entry.get(of) or "") for of in ("key", "note"))
-            judgements.append(Judgement(answer, None, key, seconds, note))
-        except (TypeError, ValueError, OverflowError) as error:
+            entry, judgement = _read_entry(entry, owner)
+        except (ActcError, TypeError, ValueError, OverflowError) as error:
             raise FileError(f"{place}: {error}") from None
-        entry = {"selection": "given", "sampling_frame": ""} | entry | numbers
-        texts = {name: str(entry[name]) for name in ("selection", "sampling_frame")}
-        given.append(entry | texts | {"who": name, "when": _seconds(entry.get("at"))})
+        given.append(entry)
+        judgements.append(judgement)
         places.append(place)
     try:
         answers = Answers(
@@ -191,6 +168,34 @@ def _read_entries(entries: Entries, owner: bool) -> tuple[Answers, list[Judgemen
     except RowError as error:
         raise FileError(f"{places[error.row]}: {error.problem}") from None
     return answers, judgements, places
+
+
+def _read_entry(entry: dict[str, Any], owner: bool) -> tuple[dict[str, Any], Judgement]:
+    """Check one judgement; return its triple and provenance, and what is stored."""
+    entry = {name: entry[own] for name, own in call_columns(list(entry)).items()} | entry
+    if missing := [name for name in Session.TRIPLE if not isinstance(entry.get(name), str)]:
+        raise OptionError(f"{missing[0]!r} is missing, or no text.")
+    if not is_storable(json.dumps(entry, ensure_ascii=False)):
+        raise OptionError("it has half a character in it (a lone surrogate), which cannot be stored.")
+    answer = str(entry.get("answer", entry.get("label", ""))).strip().lower()
+    answer, kind = WORDS.get(answer, answer), entry.get("kind", "person")
+    if answer not in LABELS:
+        raise OptionError(f"{answer!r} is no answer; write true, false or unsure.")
+    if kind not in ("person", OWNER):
+        raise OptionError(f"{kind!r} is neither person nor owner; machines judge by `actc judge`.")
+    if kind == OWNER and not owner:
+        raise OptionError(
+            "this is an owner's answer, which overrules everybody; a file gives nobody that right. To take such "
+            "answers as your own, give --owner."
+        )
+    name = str(entry.get("name") or entry.get("annotator") or "")
+    who = OWNER if kind == OWNER else "" if name == OWNER else name
+    numbers = {of: float(empty if entry.get(of) is None else entry[of]) for of, empty in NUMBERS.items()}
+    texts = {of: str(entry.get(of, empty)) for of, empty in (("selection", "given"), ("sampling_frame", ""))}
+    seconds = numbers["seconds"] if 0 <= numbers["seconds"] < MOST_SECONDS else None
+    key, note = (str(entry.get(of) or "") for of in ("key", "note"))
+    columns = entry | numbers | texts | {"who": who, "when": _seconds(entry.get("at"))}
+    return columns, Judgement(answer, None, key, seconds, note)
 
 
 def _read_lines(path: Path) -> Entries:

@@ -154,30 +154,28 @@ class LeaseQueue:
         if left < 0:
             self.run(f"UPDATE lease SET expires = 0 WHERE annotator = :who AND triple IN ({TOO_MANY})", too_many=-left)
         leases = len(self.tasks(count))
-        need = count - leases
-        for sql, purpose in SOURCES:
-            most = need if purpose != "new" else min(need, left)
-            if most > 0 and (overlap > 0 or purpose != "shared") and (triples := self._find(sql, most)):
-                need -= self.lease(triples, purpose)
-                left = self._left_of(budget, need)
-        need = min(need, left)
+        need = max(count - leases, 0)
+        limits = {"left": max(left, 0), "overlap": overlap, "after": AGAIN_AFTER, "most": MOST_UNSURE}
+        first = dict(reversed(self.run(BEFORE_NEW, need=need, **limits).fetchall()))  # of two purposes the first
+        for triple, purpose in reversed(first.items()):
+            self.lease(triple, purpose)
+        need = min(need - len(first), self._left_of(budget, need))
         if need > 0:
-            need -= self._lease_planned(self._fair_share(need, leases))
+            sql, share = f"SELECT {TASK} FROM plan ORDER BY place LIMIT :share", self._fair_share(need, leases)
+            tasks = [Task(*row) for row in self.run(sql, share=share)]
+            put_tasks(self.connection, tasks, given_out=True)
+            for task in tasks:
+                self.lease(task.triple, "new")
+            need -= len(tasks)
         if need > 0 and leases == 0:
-            self.lease(self._find(UNSURE, need, after=0), "again")
+            for (triple,) in self.run(f"{UNSURE} LIMIT :need", need=need, after=0, most=MOST_UNSURE).fetchall():
+                self.lease(triple, "again")
 
-    def lease(self, triples: list[int], purpose: str, in_front: bool = False) -> int:
-        """Lease triples to the annotator; return how many."""
+    def lease(self, triple: int, purpose: str, in_front: bool = False) -> None:
+        """Lease a triple to the annotator."""
         place = "min(coalesce(min(place), 0), 0) - 1" if in_front else "coalesce(max(place), 0) + 1"
         mine = f"SELECT :triple, :who, :purpose, {place}, :end FROM lease WHERE annotator = :who"
-        for triple in triples:
-            self.run(f"INSERT OR REPLACE INTO lease {mine}", triple=triple, purpose=purpose)
-        return len(triples)
-
-    def _lease_planned(self, need: int) -> int:
-        tasks = [Task(*row) for row in self.run(f"SELECT {TASK} FROM plan ORDER BY place LIMIT :need", need=need)]
-        put_tasks(self.connection, tasks, given_out=True)
-        return self.lease([task.triple for task in tasks], "new")
+        self.run(f"INSERT OR REPLACE INTO lease {mine}", triple=triple, purpose=purpose)
 
     def _fair_share(self, need: int, leases: int) -> int:
         """Return how many planned triples an annotator may take, so that some are left for the others."""
@@ -201,11 +199,6 @@ class LeaseQueue:
         new = f"{leased_at(':now')} AND labelled = 0"
         open_leases = self.run(f"SELECT count(DISTINCT triple) FROM lease JOIN task USING (triple) WHERE {new}")
         return int(budget - labels - open_leases.fetchone()[0])
-
-    def _find(self, sql: str, need: int, after: int = AGAIN_AFTER) -> list[int]:
-        """Return triples by one of the queries below."""
-        rows = self.run(f"{sql} LIMIT :need", need=need, after=after, most=MOST_UNSURE)
-        return [row[0] for row in rows.fetchall()]
 
     def record(self, judgement: Judgement, shown: dict[str, object]) -> Recorded:
         """Add a judgement to the history, and end the lease of its triple.
@@ -300,7 +293,7 @@ class LeaseQueue:
         stored = self.insert(replace(undo, triple=old["triple"]), old["purpose"], undoes=old["id"])
         # The triple of an imported judgement, or of the owner's decision, had no lease: it gets none now.
         if old["purpose"] in ("new", "shared", "again"):
-            self.lease([old["triple"]], old["purpose"], in_front=True)
+            self.lease(old["triple"], old["purpose"], in_front=True)
         return stored
 
 
@@ -347,5 +340,9 @@ UNSURE = (
     "AND j.answer = 'unsure') "
     "ORDER BY judgement"
 )
-# These come before anything new.
-SOURCES = ((SHARED, "shared"), (EXPIRED, "new"), (UNSURE_OF_OTHERS, "again"), (UNSURE, "again"))
+# What comes before anything new, with its purpose; what nobody answered as far as the budget goes.
+BEFORE_NEW = (
+    f"SELECT *, 'shared' FROM ({SHARED}) WHERE :overlap > 0 UNION ALL "
+    f"SELECT *, 'new' FROM ({EXPIRED} LIMIT :left) UNION ALL "
+    f"SELECT *, 'again' FROM ({UNSURE_OF_OTHERS}) UNION ALL SELECT *, 'again' FROM ({UNSURE}) LIMIT :need"
+)

@@ -14,6 +14,7 @@ import csv
 import json
 import re
 import zlib
+from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -329,7 +330,7 @@ def _read_rdf(path: Path, language: str, wanted: Container[str] | None) -> Itera
     """Read labels and descriptions; an id may be a whole IRI, or what comes after the last / or #."""
     pyoxigraph = import_pyoxigraph()
     columns = {name: (column, place) for column, names in PREDICATES.items() for place, name in enumerate(names)}
-    best: dict[str, dict[str, tuple[tuple[int, int], str]]] = {}
+    best = defaultdict[str, dict[str, tuple[int, int, str]]](dict)  # of each id and column: ranks, then the text
     syntax = getattr(pyoxigraph.RdfFormat, RDF_FORMATS[ending(path)])
     try:
         with open_bytes(path) as content:
@@ -343,17 +344,16 @@ def _read_rdf(path: Path, language: str, wanted: Container[str] | None) -> Itera
                     continue
                 column, place = columns[quad.predicate.value]
                 tag = text.language
-                rank = (0 if tag == language else 1 if not tag or tag == "mul" else 2, place)
+                given = 0 if tag == language else 1 if not tag or tag == "mul" else 2, place, text.value
                 for identifier in {subject.value, subject.value.rstrip("/#").replace("#", "/").rpartition("/")[2]}:
                     if wanted is None or identifier in wanted:
-                        known = best.setdefault(identifier, {})
-                        known[column] = min(known.get(column, (rank, text.value)), (rank, text.value))
+                        best[identifier][column] = min(best[identifier].get(column, given), given)
     except SyntaxError as error:
         raise syntax_error(path, error.lineno or 1, error) from None
     except MemoryError:
         raise FileError(f"{path}: {TOO_LONG}") from None
-    for identifier, known in best.items():
-        yield {"id": identifier} | {column: text for column, (_, text) in known.items()}
+    for identifier, texts in best.items():
+        yield {"id": identifier} | {column: text for column, (*_, text) in texts.items()}
 
 
 def _read_table(path: Path) -> Iterator[Row]:

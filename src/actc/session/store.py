@@ -261,9 +261,7 @@ class Store:
         return mine.result()
 
     def _write_waiting(self) -> None:
-        batch = []
-        while self._waiting:
-            batch.append(self._waiting.popleft())
+        batch = [self._waiting.popleft() for _ in range(len(self._waiting))]
         outcomes: list[tuple[Callable[[Any], None], Any]] = []
         try:
             with self.transaction() as connection:
