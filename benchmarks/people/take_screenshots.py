@@ -112,7 +112,6 @@ def take_odd(browser: Browser, session: Path, name: str, out: Path) -> None:
         for scheme, size in (("light", WIDE), ("dark", PHONE)):
             owner = open_page(browser, links["owner"].replace("/j/", "/o/"), **size, color_scheme=scheme)
             owner.wait_for_selector("#review li")
-            owner.click("#all summary")
             owner.wait_for_timeout(1500)
             save(owner, f"{name}-owner-{scheme}", whole=True, folder=out)
             owner.click("#decide")

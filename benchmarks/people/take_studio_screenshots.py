@@ -27,7 +27,7 @@ READY = {
     "data": "#card:not([hidden])",
     "run": "#runs li",
     "people": "#persons li",
-    "decide": "#multiples canvas",
+    "decide": "#learning canvas",
     "take": "#takes a",
 }
 TALLEST = 2000  # pixels of a picture: what is further down is seen on the page

@@ -14,13 +14,13 @@ from actc.web.access import Links
 from actc.web.server import create_app
 from tests.conftest import make_pool
 
-READ = ("picture", "answers", "guidelines", "owner", "owner/relations")
+READ = ("picture", "answers", "guidelines", "owner")
 READ_ONE = ("owner/review/{kind}", "owner/card/{triple}", "owner/download/{name}")
 SENT = ("exchange", "more", "owner/settle", "owner/change", "owner/annotators", "owner/link")
 OPERATIONS = [("GET", f"/api/{path}") for path in READ + READ_ONE] + [("POST", f"/api/{path}") for path in SENT]
 POSITIVE, NEGATIVE = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
 # There is no wrong way to ask for what takes no parameter.
-NOTHING_TO_SAY = ("/api/picture", "/api/owner", "/api/owner/relations", "/api/guidelines")
+NOTHING_TO_SAY = ("/api/picture", "/api/owner", "/api/guidelines")
 CASES = [(*one, POSITIVE) for one in OPERATIONS]
 CASES += [(*one, NEGATIVE) for one in OPERATIONS if one[1] not in NOTHING_TO_SAY]
 UNLUCKY = ("/api/owner/settle", "/api/owner/card/{triple}", "/api/owner/link")

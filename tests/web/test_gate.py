@@ -15,9 +15,9 @@ from actc.data.files import write_scored
 from actc.errors import OptionError
 from actc.session.settings import Settings
 from actc.session.start import create_session
-from actc.web import gate
+from actc.web import access
 from actc.web.access import Links
-from actc.web.judge import Pages
+from actc.web.routes import Pages
 from actc.web.serve import check_public_url, links_of
 from actc.web.server import create_app
 from tests.synthetic import make_truth
@@ -32,7 +32,7 @@ def session(tmp_path_factory):
 
 
 def test_a_body_that_never_ends_is_not_waited_for(session, monkeypatch):
-    monkeypatch.setattr(gate, "SECONDS", 0.5)
+    monkeypatch.setattr(access, "SECONDS", 0.5)
     ada = Links.of(session.folder).token(session.add_annotator("eve"))
     head = f"Host: localhost\r\nAuthorization: Bearer {ada}\r\nContent-Type: application/json\r\nContent-Length: 100"
     with (
@@ -81,7 +81,7 @@ def test_half_a_character_is_refused_and_the_next_answer_is_stored(session):
 
 
 def test_a_look_at_many_answers_is_not_taken_anew_every_two_seconds(session, monkeypatch):
-    from actc.web import owner
+    from actc.web import routes
 
     looks = []
 
@@ -90,13 +90,13 @@ def test_a_look_at_many_answers_is_not_taken_anew_every_two_seconds(session, mon
         time.sleep(0.25)
         return {}
 
-    monkeypatch.setattr(owner, "agreement", look)
+    monkeypatch.setattr(routes, "agreement", look)
     pages = Pages(session, Links.of(session.folder))
     for _ in range(3):
-        owner.recent_people(pages)
+        routes.recent_people(pages)
     assert len(looks) == 1
     session.add_annotator("somebody new")
-    owner.recent_people(pages)
+    routes.recent_people(pages)
     assert len(looks) == 2
 
 
@@ -105,9 +105,9 @@ def test_a_look_at_many_answers_is_not_taken_anew_every_two_seconds(session, mon
     [("127.0.0.1", None), ("localhost", None), ("::1", None), ("10.1.2.3", "http://10.1.2.3:8765")],
 )
 def test_others_reach_a_server_by_a_name_that_is_not_this_machines_for_itself(host, name):
-    assert gate.address_for_others(host, 8765) == name
+    assert access.address_for_others(host, 8765) == name
 
 
 def test_links_for_others_have_an_address_of_this_machine_or_its_name_where_it_has_no_network():
-    found = urlsplit(gate.address_for_others("0.0.0.0", 8765)).hostname
+    found = urlsplit(access.address_for_others("0.0.0.0", 8765)).hostname
     assert found == socket.gethostname() or not ipaddress.ip_address(found).is_loopback

@@ -3,7 +3,7 @@
 // need no colour (a line, dashes, dark and light).
 
 import uPlot from "./vendor/uPlot.esm.js";
-import { element, number, percent } from "./draw.js";
+import { number, percent } from "./draw.js";
 
 const Plot = /** @type {any} */ (uPlot); // which has no types of its own
 /** @typedef {HTMLElement & {chart?: any}} ChartPlace */
@@ -59,25 +59,4 @@ export function showCurve(place, points, most, title) {
       bands: [{ series: [3, 2], fill: `${accent}29` }],
     }, [0, 1, 2, 3].map((at) => points.map((point) => point[at]))];
   });
-}
-
-// How many things there are at each score: dark those that are taken, light the others; a line below has the numbers.
-export function drawBins({ bins, accepted_bins: taken }, [low, high], words) {
-  const step = (high - low) / bins.length;
-  const place = element("div", {});
-  const line = element("span", { class: "fine hover" }, "\u00a0");
-  const bars = (stroke, fill) => ({ stroke: colour(stroke), fill: colour(fill), width: 1, points: { show: false }, paths: Plot.paths.bars({ size: [0.92, 60] }) });
-  const say = ({ cursor: { idx } }) => {
-    const [from, to] = [low + idx * step, low + (idx + 1) * step].map((score) => score.toPrecision(3));
-    line.textContent = idx === null || idx === undefined ? "\u00a0" : `${from} to ${to}: ${number(taken[idx])} of ${number(bins[idx])}`;
-  };
-  requestAnimationFrame(() => show(place, words.title, () => [{
-    height: 150,
-    legend: { show: false },
-    scales: { x: { time: false, range: [low, high] }, y: { range: [0, Math.max(1, ...bins)] } },
-    axes: [axis("Score", { space: 45 }), axis(words.things, { size: 42, space: 28 })],
-    series: [{}, bars("soft", "reject"), bars("true", "true")],
-    hooks: { setCursor: [say] },
-  }, [bins.map((_count, at) => low + (at + 0.5) * step), bins, taken]]));
-  return [place, line];
 }

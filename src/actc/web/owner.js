@@ -1,15 +1,13 @@
 // @ts-check
 // The owner's view: progress, who judges how, what holds for all, and the files to take.
 
-import { all, at, bdi, copyText, download, drawRow, element, fetchJson, makeButton, number, onPress, percent, put, redraw, repeat, send, showSort, showWords } from "./draw.js";
+import { all, at, bdi, copyText, download, drawRow, element, fetchJson, makeButton, number, percent, put, redraw, repeat, send, showWords } from "./draw.js";
 import { showPicture, showProgress } from "./picture.js";
 import { showReview, startReview } from "./review.js";
 
 let latest = 0; // the last request: what an earlier one brings is old
 let paused = false;
 let outside = null; // the address by which other machines reach this server; null where they cannot
-let relations = [];
-let sorted = { by: "labels", falling: true };
 
 const rounded = (value, digits = 2) => (value === null || value === undefined ? "–" : value.toFixed(digits));
 
@@ -31,11 +29,10 @@ function draw(content) {
   const { budget } = content.progress;
   put("title", content.settings.title);
   showProgress(content.progress);
-  showPicture(content.picture, content.progress.goal, 10);
+  showPicture(content.picture, content.progress.goal, 30);
   showWords(content.picture.words);
   at("file-accepted").download = content.picture.words.file;
   for (const link of all(".decides", at("files"))) link.hidden = content.picture.audit;
-  at("all-sheet").hidden = content.picture.audit;
   redraw("people", content.people, () => content.people.filter((one) => one.judged > 0 || (one.kind !== "owner" && !one.void)).map(drawPerson));
   drawAgreement(content.agreement, content.settings.overlap);
   showReview(content.review);
@@ -45,7 +42,6 @@ function draw(content) {
   const { overlap, method } = content.settings;
   if (document.activeElement !== at("overlap")) at("overlap").value = String(Number((100 * overlap).toFixed(4)));
   put("about", `Method: ${method}. What machines say is never counted as a label.`);
-  if (at("all").open) readRelations();
 }
 
 function drawPerson(one) {
@@ -111,39 +107,6 @@ at("share").addEventListener("submit", () => {
 at("pause").addEventListener("click", () => change({ paused: !paused }));
 
 at("files").addEventListener("click", (event) => download(event, "file-state"));
-
-// Every relation, in whichever order.
-async function readRelations() {
-  const { status, content } = await fetchJson("api/owner/relations");
-  if (status !== 200) return;
-  relations = content.map((line) => ({ ...line, doubt: line.lower === null || line.upper === null ? null : line.upper - line.lower }));
-  drawRelations();
-}
-
-function drawRelations() {
-  const { by, falling } = sorted;
-  const wanted = at("find").value.trim().toLowerCase();
-  const rows = relations.filter((line) => `${line.name} ${line.relation}`.toLowerCase().includes(wanted));
-  const order = (a, b) => (typeof a === "string" ? a.localeCompare(b) : a - b);
-  // What has no number comes last either way.
-  rows.sort((a, b) => Number(a[by] === null) - Number(b[by] === null) || (a[by] === null ? 0 : (falling ? -1 : 1) * order(a[by], b[by])));
-  put("all-count", number(relations.length));
-  redraw("all-rows", rows, () => rows.map(drawRelationRow));
-}
-
-function drawRelationRow(line) {
-  const cut = line.cut === null ? (line.share > 0 ? "all" : "none") : line.cut.toPrecision(4);
-  const between = line.doubt === null ? "–" : `${line.lower.toPrecision(3)} to ${line.upper.toPrecision(3)}`;
-  return drawRow([bdi(line.name)], number(line.triples), number(line.labels), percent(line.share), cut, between);
-}
-
-onPress("sorts", ({ dataset: { by = "" } }) => {
-  sorted = { by, falling: sorted.by === by ? !sorted.falling : by !== "name" };
-  showSort(by, sorted.falling);
-  drawRelations();
-});
-at("find").addEventListener("input", drawRelations);
-at("all").addEventListener("toggle", readRelations);
 
 startReview(refresh);
 repeat(refresh, () => 2000);

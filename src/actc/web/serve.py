@@ -50,8 +50,7 @@ def serve(
         The address under which a proxy shows the page, such as https://kg.example.org.
     """
     with needing("The annotation page", "fastapi and uvicorn", "app"):
-        from actc.web.access import ALONE
-        from actc.web.gate import address_for_others, address_of
+        from actc.web.access import ALONE, address_for_others, address_of
         from actc.web.server import create_app
     check_public_url(public_url)
     with listen(host, port) as listener, closing(Session(folder)) as session:
@@ -87,7 +86,7 @@ def serve_studio(
         The address under which a proxy shows the studio, such as https://kg.example.org.
     """
     with needing("The studio", "fastapi, uvicorn and segno", "app"):
-        from actc.web.gate import address_for_others, address_of
+        from actc.web.access import address_for_others, address_of
         from actc.web.studio.project import create_studio_folder
         from actc.web.studio.server import create_studio
     check_public_url(public_url)

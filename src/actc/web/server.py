@@ -17,6 +17,7 @@ from anyio import to_thread
 from fastapi import APIRouter, FastAPI, HTTPException, Path, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
+from pydantic import ValidationError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from actc import __version__
@@ -24,10 +25,8 @@ from actc.data.deliver import NO_ROOM
 from actc.data.pages import read_template, render
 from actc.errors import ActcError, SessionError
 from actc.session import Session
-from actc.web.access import JUDGE, KINDS, OWNER_PAGE, Links, welcome
-from actc.web.gate import Gate
-from actc.web.judge import Open, Pages, judging
-from actc.web.owner import owning
+from actc.web.access import JUDGE, KINDS, OWNER_PAGE, Gate, Links, welcome
+from actc.web.routes import Open, Pages, judging, owning
 
 THREADS = 8
 """Answers that are stored at once: those that wait for the disk together share a sync."""
@@ -127,6 +126,7 @@ def add_refusals(app: FastAPI) -> None:
     app.add_exception_handler(sqlite3.OperationalError, _no_room)
     app.add_exception_handler(StarletteHTTPException, _sorry)
     app.add_exception_handler(RequestValidationError, _refuse_body)
+    app.add_exception_handler(ValidationError, _refuse_body)
 
 
 def _sorry(request: Request, error: Exception) -> Response:
@@ -137,18 +137,18 @@ def _sorry(request: Request, error: Exception) -> Response:
     path = request.url.path.removeprefix(root)
     if not asks_for_page or path.startswith(("/api", "/files")):
         return JSONResponse({"detail": error.detail}, error.status_code, error.headers)
-    title = "There is no such page" if error.status_code == 404 else "This did not work"
-    if path.startswith(("/j/", "/o/", "/s/")) and error.status_code == 404:
-        title = "This link does not work"
-    text = "" if error.detail == "Not Found" else error.detail
-    page = render("sorry.html", title=title, text=text, files=f"{root}/files")
+    text = error.detail.replace("Not Found", "There is no such page.")
+    page = render("sorry.html", title="This did not work", text=text, files=f"{root}/files")
     return HTMLResponse(page, error.status_code, error.headers)
 
 
 def _refuse_body(request: Request, error: Exception) -> Response:
     """Describe what is wrong with a body, without its values: it may hold what no answer can, half a character."""
-    assert isinstance(error, RequestValidationError)
-    problems = [{"loc": [str(part) for part in one["loc"]], "msg": str(one["msg"])} for one in error.errors()]
+    assert isinstance(error, RequestValidationError | ValidationError)
+    problems = [
+        {"loc": [str(part) for part in one["loc"]], "msg": str(one["msg"]).removeprefix("Value error, ")}
+        for one in error.errors()
+    ]
     # In ASCII, with escapes: a key of the body may be anything as well.
     return Response(json.dumps({"detail": problems}), 422, media_type="application/json")
 

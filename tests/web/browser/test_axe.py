@@ -109,8 +109,6 @@ def test_the_pages_of_the_owner_and_the_report(server, new_page, tmp_path):
     page = new_page(bypass_csp=True, **WIDE)
     page.goto(server.links["owner"])
     page.wait_for_selector("#people tr")
-    page.click("#all summary")
-    page.wait_for_selector("#all-rows tr")
     page.wait_for_selector("#review li")
     look_at_both(page, "overview")
     page.click("#decide")

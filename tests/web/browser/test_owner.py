@@ -126,24 +126,6 @@ def test_the_owner_decides_by_keys_and_changes_the_session(copy_session, start_s
     owner.fill("#overlap", "20")
     owner.press("#overlap", "Enter")
     wait_for(lambda: session.settings.overlap == 0.2)
-
-    owner.click("#all summary")
-    owner.wait_for_selector("#all-rows tr")
-
-    def column(number: int) -> list[str]:
-        return owner.locator(f"#all-rows tr > :nth-child({number})").all_inner_texts()
-
-    names = column(1)
-    assert len(names) == len(session.read_pool().relation_names)
-    owner.click("[data-by=name]")
-    assert column(1) == sorted(names, key=str.lower)
-    for falling in (True, False):
-        owner.click("[data-by=triples]")
-        sizes = [int(text.replace(",", "")) for text in column(2)]
-        assert sizes == sorted(sizes, reverse=falling)
-    assert owner.locator("#sorts th[aria-sort=ascending]").count() == 1
-    owner.fill("#find", names[0])
-    assert 1 <= len(column(1)) < len(names)
     session.close()
 
 

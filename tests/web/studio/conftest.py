@@ -62,9 +62,9 @@ def find_candidates(folder, families):
         run_to_its_end(client, add_project(client, families, budget=10), "go")
 
 
-def run_to_its_end(client, name, what, state="done"):
+def run_to_its_end(client, name, what, state="done", **more):
     """Start a run and wait until it ends."""
-    client.post(f"/api/projects/{name}/runs", json={"what": what}).raise_for_status()
+    client.post(f"/api/projects/{name}/runs", json={"what": what, **more}).raise_for_status()
     run = list_runs(client.app.state.studio.folder / name)[-1]
     wait_for(lambda: run.state not in LIVING, 120)
     assert run.state == state, run.describe()
@@ -117,7 +117,12 @@ def add_project(client, path=None, **options):
     """Make a project with a graph in it."""
     name = client.post("/api/projects", json={"title": "Families"}).json()["name"]
     if path is not None:
-        client.put(f"/api/projects/{name}/files/{path.name}", content=path.read_bytes(), headers=BYTES)
+        upload(client, name, path.name, path.read_bytes())
     if options:
         assert client.post(f"/api/projects/{name}", json=options).status_code == 200
     return name
+
+
+def upload(client, project, file, content):
+    """Send a file into a project, and return the reply."""
+    return client.put(f"/api/projects/{project}/files/{file}", content=content, headers=BYTES)

@@ -73,7 +73,7 @@ def test_each_word_of_a_search_is_part_of_a_head_a_relation_or_a_tail(table, wor
     assert page["count"] == len(fitting)
 
 
-def test_slider_table_relations_and_pictures_are_of_one_guarantee(guaranteed):  # noqa: F811
+def test_slider_table_and_relations_are_of_one_guarantee(guaranteed):  # noqa: F811
     session = Session(guaranteed)
     table, sizes = open_table(session), set()
     for level in (None, 0.0, 0.7, 0.99):
@@ -85,8 +85,6 @@ def test_slider_table_relations_and_pictures_are_of_one_guarantee(guaranteed):  
         assert found["candidates"] == len(POOL) == sum(line["candidates"] for line in found["relations"])
         errors = sum(abs(row["accepted"] - row["probability"]) for row in rows_in(table, level=level))
         assert sum(line["errors"] for line in found["relations"]) == pytest.approx(errors)
-        for line in found["relations"]:
-            assert (sum(line["bins"]), sum(line["accepted_bins"])) == (line["candidates"], line["accepted"])
         sizes.add(page["count"])
     assert len(sizes) > 1
     session.close()

@@ -13,7 +13,7 @@ import pytest
 from actc.data.progress import read_progress
 from actc.session import Session
 from actc.web.studio.project import add_sample, create_project
-from actc.web.studio.runs import RunQueue, add_run, list_runs, time_left
+from actc.web.studio.runs import add_run, list_runs, resume_runs
 from tests.conftest import pages_of
 from tests.web.browser.conftest import wait_for as until
 from tests.web.studio.conftest import Command, add_project
@@ -32,21 +32,14 @@ def test_a_run_does_its_commands_in_the_project_s_folder_and_says_how_it_ended(s
     project = project_in(studio)
     (project / "files" / "graph.tsv").write_text("a\tr\tb\nb\tr\tc\n")
     words = ["actc", "convert", "files/graph.tsv", "--out", "files/graph.csv"]
-    with RunQueue(studio, 1):
-        run = add_run(project, "go", [words, ["actc", "convert", "files/none.tsv", "--out", "files/x.csv"], words])
-        assert wait_for(run, "done", "failed") == "failed"
+    run = add_run(project, "go", [words, ["actc", "convert", "files/none.tsv", "--out", "files/x.csv"], words])
+    run.start()
+    assert wait_for(run, "done", "failed") == "failed"
     told = run.describe()
     assert (project / "files" / "graph.csv").read_text().count("\n") == 3
     assert told["command"].startswith("actc convert files/graph.tsv --out files/graph.csv\n")
     assert "none.tsv" in told["log"][-1]
     assert sum(line.startswith("$ ") for line in told["log"]) == 2  # what comes after a failure is not begun
-
-
-@pytest.mark.parametrize(
-    ("done", "total", "left"), [(0, 10, None), (4, 10, 30.0), (10, 10, None), (3, 0, None), (3, None, None)]
-)
-def test_time_is_left_while_a_stage_counts_and_not_once_it_has_counted_all(done, total, left):
-    assert time_left([{"name": "Evidence", "seconds": 20.0, "done": done, "total": total}]) == left
 
 
 def test_each_stage_of_a_run_counts_to_a_total_that_it_had_from_its_first_step(completed):
@@ -60,33 +53,33 @@ def test_each_stage_of_a_run_counts_to_a_total_that_it_had_from_its_first_step(c
     assert sum(stage["seconds"] for stage in stages) > 0.3 * list_runs(completed / "families")[0].describe()["seconds"]
 
 
-def test_a_run_waits_for_its_turn_and_may_be_cancelled_before_it(studio):
-    first, second = (add_run(project_in(studio), "go", [["actc", "methods"]]) for _ in range(2))
-    second.cancel()
-    with RunQueue(studio, 1):
-        assert wait_for(first, "done") == "done"
-    assert second.state == "cancelled"
-    second.again()
-    assert second.state == "waiting"
+def test_runs_that_a_kill_has_ended_go_on_and_cancelled_ones_do_not(studio):
+    requested, killed, cancelled = (add_run(project_in(studio), "go", [["actc", "methods"]]) for _ in range(3))
+    cancelled.cancel()
+    (killed.folder / "pid").touch()
+    assert [run.state for run in (requested, killed, cancelled)] == ["waiting", "interrupted", "cancelled"]
+    resume_runs(studio)
+    assert wait_for(requested, "done") == wait_for(killed, "done") == "done"
+    assert cancelled.state == "cancelled"
 
 
 @pytest.mark.long
 def test_a_cancelled_run_ends_with_all_its_processes_and_goes_on_when_it_is_told_to(studio):
     project = add_sample(create_project(studio, "Words")).change({"goal": "complete"})
-    words = ["actc", "complete", "files/words.tsv.gz", "--budget", "10", "--out", "result"]
-    with RunQueue(studio, 1):
-        run = add_run(project.folder, "go", [words])
-        until(lambda: run.state == "running" and run.describe()["stages"])
-        run.cancel()
-        assert wait_for(run, "cancelled", seconds=10) == "cancelled"
-        group = int((run.folder / "pid").read_text())
-        with pytest.raises(ProcessLookupError):
-            for _ in range(100):  # killed ones are there until somebody has looked
-                os.killpg(group, 0)
-                time.sleep(0.05)
-        assert project.session is None
-        run.again()
-        assert wait_for(run, "done", "failed") == "done"
+    words = ["actc", "complete", "files/train.tsv.gz", "--budget", "10", "--out", "result"]
+    run = add_run(project.folder, "go", [words])
+    run.start()
+    until(lambda: run.state == "running" and run.describe()["stages"])
+    run.cancel()
+    assert wait_for(run, "cancelled", seconds=10) == "cancelled"
+    group = int((run.folder / "pid").read_text())
+    with pytest.raises(ProcessLookupError):
+        for _ in range(100):  # killed ones are there until somebody has looked
+            os.killpg(group, 0)
+            time.sleep(0.05)
+    assert project.session is None
+    run.again()
+    assert wait_for(run, "done", "failed") == "done"
     assert project.session is not None
 
 

@@ -1,18 +1,21 @@
-"""The command lines of a project: what its buttons do, and a person could type in its folder."""
+"""The command lines of a project: what its buttons do, and a person could type in its folder; and its downloads."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from actc.data.begun import Begun
-from actc.errors import OptionError
-from actc.session.names import own_labels
+from actc.errors import FileError, OptionError
+from actc.graph.formats import FORMATS
 from actc.web.access import Strict
-from actc.web.studio.project import Project, check_store
+from actc.web.studio.project import Address, Project, check_store
 
 Words = list[str]
 MISSING = {
@@ -22,10 +25,50 @@ MISSING = {
 FROM_STORE = "graph.nt"
 """The file that the graph of a store is read into, where scored candidates are decided beside it."""
 
+FOLDER = "take"
+BASE = "urn:actc:"
+"""Put before names in RDF, where not all of them are IRIs."""
+LISTS = {
+    "accepted": "The accepted facts",
+    "removed": "The facts that were taken out",
+    "graph": "The new graph",
+}
+FIRST = (".tsv", ".csv", ".ttl", ".nt", ".jsonld", ".parquet")
+"""The formats that most people want."""
+AS_THEY_ARE = {
+    "report.html": "the report, to read",
+    "report.md": "the report as text",
+    "report.json": "the report's numbers",
+    "doubtful.tsv": "the doubtful facts, the most doubtful first",
+    "rejected.tsv": "triples that were rejected",
+    "undecided.tsv": "candidates that are still in doubt",
+    "excluded.tsv": "what constraints excluded, and why",
+    "answers.tsv": "all answers about this graph, with those of earlier runs",
+    "thresholds.json": "the thresholds, to decide on other candidates",
+    "decisions.parquet": "all decisions, with reasons and guarantees",
+}
+OF_SESSION = {
+    "labels.tsv": "one answer per judged fact",
+    "history.jsonl": "every answer ever given, with who and when",
+}
+MOST_SECONDS = 1800.0
+
 
 def go_commands(project: Project) -> list[Words]:
-    """Return what leads up to the first card; for a graph it decides as well, later."""
-    return _start(project) if project.options.goal == "decide" else [_whole_way(project)]
+    """Return what leads up to the first card; for a graph it decides as well, later.
+
+    A graph that is in a store is read into a file first, where scored candidates are decided.
+    """
+    chosen = project.options
+    if chosen.goal != "decide":
+        return [_whole_way(project)]
+    words = ["actc", "start", "session", *_needed(project, "scores"), *_names(project)]
+    words += ["--graph", FROM_STORE] if chosen.store else _files(project, "graph", "--graph")
+    words += ["--constraints", chosen.constraints] if chosen.constraints else []
+    words += ["--budget", str(chosen.budget), "--title", chosen.title]
+    if not chosen.store:
+        return [words]
+    return [["actc", "convert", *_graph(project), "--out", FROM_STORE, "--overwrite"], words]
 
 
 def decide_commands(project: Project) -> list[Words]:
@@ -41,11 +84,11 @@ def decide_commands(project: Project) -> list[Words]:
 
 
 class RunBody(Strict):
-    """What is to be run; where decided facts go, if anywhere.
+    """What is to be run; where decided facts go, if anywhere; what an audit shall show.
 
     Parameters
     ----------
-    what : {"go", "decide", "publish", "withdraw"}
+    what : {"go", "decide", "audit", "publish", "withdraw"}
     to, into : str
         A store, and the IRI under which it gets decided facts.
     base : str
@@ -56,15 +99,24 @@ class RunBody(Strict):
         That graph's name; empty for the default graph.
     write : bool
         Whether the store is changed; else what would be written is printed.
+    count, target : int, float
+        How many cards to draw for an audit, and the share of true ones that it shall certify.
     """
 
-    what: Literal["go", "decide", "publish", "withdraw"]
-    to: str = Field("", max_length=2000)
-    into: str = Field("", max_length=2000)
-    base: str = Field("", max_length=2000)
+    what: Literal["go", "decide", "audit", "publish", "withdraw"]
+    to: Address = ""
+    into: Address = ""
+    base: Address = ""
     remove: bool = False
-    out_of: str = Field("", max_length=2000)
+    out_of: Address = ""
     write: bool = False
+    count: int = Field(default=100, ge=1, le=100_000)
+    target: float = Field(default=0.9, gt=0, lt=1, allow_inf_nan=False)
+
+    @property
+    def where(self) -> dict[str, Any] | None:
+        """The store, and what of it: to be shown, and withdrawn from, later."""
+        return self.model_dump(include={"to", "into", "base", "remove", "out_of"}) if self.to else None
 
 
 def commands_of(project: Project, run: RunBody) -> list[Words]:
@@ -73,6 +125,12 @@ def commands_of(project: Project, run: RunBody) -> list[Words]:
         return go_commands(project)
     if run.what == "decide":
         return decide_commands(project)
+    if run.what == "audit":  # people judge accepted triples once more, by themselves
+        if project.session is None or project.accepted is None:
+            raise OptionError("Nothing is decided yet, so there is nothing to audit.")
+        session, accepted = (str(path.relative_to(project.folder)) for path in (project.session, project.accepted))
+        draw = ["--count", str(run.count), "--target", f"{run.target:g}"]
+        return [["actc", "audit", session, "--among", accepted, *draw]]
     check_store(run.to, "update")
     words = ["actc", run.what, "result", "--to", run.to, "--into", run.into]
     words += ["--base", run.base] if run.base else []
@@ -104,17 +162,6 @@ def _whole_way(project: Project) -> Words:
     return [*words, *_precision(project), "--budget", str(budget), "--out", "result"]
 
 
-def _start(project: Project) -> list[Words]:
-    """Return what begins a session of scored candidates; a graph that is in a store is read into a file first."""
-    chosen = project.options
-    words = ["actc", "start", "session", *_needed(project, "scores"), *_names(project)]
-    words += ["--graph", FROM_STORE] if chosen.store else _files(project, "graph", "--graph")
-    words += ["--constraints", chosen.constraints] if chosen.constraints else []
-    words += ["--budget", str(chosen.budget), "--title", chosen.title]
-    read = ["actc", "convert", *_graph(project), "--out", FROM_STORE, "--overwrite"] if chosen.store else []
-    return [read, words] if read else [words]
-
-
 def _graph(project: Project) -> Words:
     if project.options.store:
         named = ["--graph", project.options.graph_iri] if project.options.graph_iri else []
@@ -123,15 +170,14 @@ def _graph(project: Project) -> Words:
 
 
 def _needed(project: Project, role: str) -> Words:
-    words = _files(project, role, "")
-    if not words:
+    names = project.names_of(role)
+    if not names:
         raise OptionError(MISSING[role])
-    return words
+    return [f"files/{project.path_of(names[0]).name}"]
 
 
 def _files(project: Project, role: str, option: str) -> Words:
-    names = [project.path_of(name).name for name in project.names_of(role)]
-    return [word for name in names for word in ((option, f"files/{name}") if option else (f"files/{name}",))]
+    return [word for name in project.names_of(role) for word in (option, f"files/{project.path_of(name).name}")]
 
 
 def _names(project: Project) -> Words:
@@ -140,15 +186,83 @@ def _names(project: Project) -> Words:
     return [*_files(project, "names", "--names"), *(["--language", chosen] if chosen != "en" else [])]
 
 
-def name_files(project: Project) -> list[Path]:
-    """Return the files with names in them: labels of a graph in RDF, then tables; the later counts."""
-    graphs = [project.path_of(name) for name in project.names_of("graph")]
-    return [
-        *(path for graph in graphs for path in own_labels(graph)),
-        *(project.path_of(name) for name in project.names_of("names")),
-    ]
-
-
 def _precision(project: Project) -> Sequence[str]:
     precision = project.options.precision
     return [] if precision is None else ["--precision", f"{precision:g}"]
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file of a project.
+
+    Parameters
+    ----------
+    name : str
+        What the file is called.
+    what : str
+        What is in it, or in which format it is.
+    group : str
+        What is there in several formats; or the others.
+    path : Path, optional
+        Where it is, or will be; None where the session makes it.
+    source : Path, optional
+        The list that ``actc convert`` makes it from; None where it is there as it is.
+    """
+
+    name: str
+    what: str
+    group: str = "Reports and answers"
+    path: Path | None = None
+    source: Path | None = None
+
+    @property
+    def bytes(self) -> int | None:
+        """Its size where it is there, and nothing is newer that it is made from."""
+        if self.path is None or not self.path.is_file():
+            return None
+        file = self.path.stat()
+        return None if self.source and self.source.stat().st_mtime_ns > file.st_mtime_ns else file.st_size
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a page shows of it."""
+        rare = self.source is not None and self.name[self.name.index(".") :] not in FIRST
+        return {"name": self.name, "what": self.what, "group": self.group, "rare": rare, "bytes": self.bytes}
+
+
+def list_downloads(project: Project) -> list[Download]:
+    """Return all files that a project offers."""
+    result, files = project.result, []
+    endings = {ending for one in FORMATS.values() for ending in one.suffixes}
+    for stem, group in LISTS.items():
+        # The graph's file has the ending of the one that was given.
+        sources = [path for path in sorted(result.glob(f"{stem}.*")) if path.name.removeprefix(stem) in endings]
+        for one in FORMATS.values() if sources and not sources[0].is_symlink() else ():
+            file = f"{stem}{one.suffixes[0]}"
+            files.append(Download(file, one.summary, group, project.folder / FOLDER / file, sources[0]))
+    there = {name: result / name for name in AS_THEY_ARE if (result / name).is_file()}
+    files += [Download(name, AS_THEY_ARE[name], path=path) for name, path in there.items() if not path.is_symlink()]
+    return files + [Download(name, what) for name, what in OF_SESSION.items() if project.session is not None]
+
+
+def make_download(project: Project, name: str) -> Path | None:
+    """Return a file to download, made if it is not there as of now; None where the session makes it.
+
+    Parameters
+    ----------
+    project : Project
+    name : str
+        One of those that :func:`list_downloads` names.
+    """
+    wanted = next((one for one in list_downloads(project) if one.name == name), None)
+    if wanted is None:
+        raise FileError(f"There is no {name!r} to download yet.")
+    if wanted.path is not None and wanted.bytes is None:
+        wanted.path.parent.mkdir(exist_ok=True)
+        command = [sys.executable, "-P", "-m", "actc.cli.main", "convert", str(wanted.source), "--overwrite"]
+        for base in ([], ["--base", BASE]):  # which is put before names only where not every name is an IRI
+            words = [*command, "--out", str(wanted.path), *base]
+            done = subprocess.run(words, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
+            if not done.returncode:
+                return wanted.path
+        raise FileError((done.stderr.strip().splitlines() or ["It could not be made."])[-1].removeprefix("actc: "))
+    return wanted.path

@@ -9,13 +9,11 @@ import { bytes, recall, sendFiles, takeDrops } from "./upload.js";
 const ROLES = { graph: "a graph", scores: "scored candidates", candidates: "candidates", names: "names", unused: "not used" };
 const PARTS = { head: "Head", relation: "Relation", tail: "Tail", score: "Score, if any", text: "Text, if any" };
 let looked = null; // the files that the preview is of
-let choices = [];    // files whose role another one has
 
 export function showData({ files, options, state, session }) {
   at("data").dataset.state = state;
   at("files").hidden = files.length === 0;
   redraw("file-rows", files, () => files.map(drawFile));
-  redraw("choices", [choices, files], () => choices.filter((one) => files.some((file) => file.name === one.name)).map(drawChoice));
   showOptions(options, session);
   const now = JSON.stringify([files, options.language, options.store]);
   if (now !== looked) preview(now);
@@ -30,17 +28,6 @@ function drawFile(file) {
   roles.addEventListener("change", () => setRole(file.name, roles.value));
   const remove = makeButton("Remove", () => send(placeOf(file.name), {}, "file-state", "", "DELETE").then(refresh), `Remove ${file.name}`);
   return drawRow([bdi(file.name)], roles, bytes(file.bytes), remove);
-}
-
-// One file is the graph: of a second one people choose what it is for.
-function drawChoice(one) {
-  const done = (role) => () => {
-    choices = choices.filter((other) => other !== one);
-    setRole(one.name, role);
-  };
-  const buttons = [makeButton(`Use it in the place of ${one.other}`, done(one.guess)), makeButton("Do not use it", done("unused"))];
-  if (one.guess === "graph") buttons.splice(1, 0, makeButton("It has candidates: facts that may be missing", done("candidates")));
-  return element("li", { class: "choice" }, element("p", {}, bdi(one.name), ` looks like ${ROLES[one.guess]}, and `, bdi(one.other), " is that already. What is it for?"), element("p", { class: "acts" }, ...buttons));
 }
 
 // Looking at a large file takes a while, and the page shows it.
@@ -107,28 +94,25 @@ function drawPicker({ file, names, rows, surely }) {
   return element("details", { class: "picker", ...(surely ? {} : { open: "open" }) }, element("summary", {}, surely ? "Other columns?" : `Which columns of ${file} are what?`), table, form, state);
 }
 
-// A sentence for each relation, as people read its facts.
+// A sentence for each relation, as people read its facts: which of those that are offered reads well, a person sees.
 function drawSentenceRow(line) {
+  const words = line.name.replace(/(?<=[a-z])[A-Z](?=[a-z])/g, (capital) => ` ${capital.toLowerCase()}`).replaceAll("_", " ");
+  const offered = [`{head} ${words} {tail}`, `{head} is ${words} {tail}`, `{tail} is the ${words} of {head}`, `{head} is the ${words} of {tail}`];
   const options = `sentence-${line.id}`;
-  const field = element("input", { value: line.template, list: options, maxlength: "500", placeholder: line.guesses[0] ?? "", "aria-label": `Sentence for ${line.name}`, autocomplete: "off" });
+  const field = element("input", { value: line.template, list: options, maxlength: "500", placeholder: offered[0], "aria-label": `Sentence for ${line.name}`, autocomplete: "off" });
   const shown = element("bdi", {});
   const show = () => {
-    const template = field.value.includes("{head}") && field.value.includes("{tail}") ? field.value : `{head} ${line.name} {tail}`;
+    const template = field.value.includes("{head}") && field.value.includes("{tail}") ? field.value : offered[0];
     shown.textContent = template.replaceAll("{head}", line.head).replaceAll("{tail}", line.tail);
   };
   field.addEventListener("input", show);
-  const save = async () => {
+  field.addEventListener("change", async () => {
     const body = { relation: line.id, template: field.value };
     if (await send(`${home}/sentences`, body, "sentence-state", "Saved: cards show it.")) refresh();
-  };
-  field.addEventListener("change", save);
+  });
   show();
-  const use = line.template || !line.guesses.length ? [] : [makeButton("Use it", () => {
-    field.value = line.guesses[0];
-    save();
-  }, `Use the suggested sentence for ${line.name}`)];
-  const list = element("datalist", { id: options }, ...line.guesses.map((value) => element("option", { value })));
-  return drawRow([name(line.name), " ", element("span", { class: "fine" }, number(line.triples))], element("div", { class: "pair" }, field, ...use, list), shown);
+  const list = element("datalist", { id: options }, ...offered.map((value) => element("option", { value })));
+  return drawRow([name(line.name), " ", element("span", { class: "fine" }, number(line.triples))], element("div", { class: "pair" }, field, list), shown);
 }
 
 // Fields show what holds, unless somebody is in the middle of one.
@@ -153,14 +137,10 @@ function readField(field) {
 
 export function startData() {
   takeDrops(at("drop"), at("pick"), async (files) => {
-    const sent = await sendFiles(home, files, at("uploads"));
-    choices.push(...sent.choices);
-    put("file-state", sent.refused.join(" "));
+    put("file-state", (await sendFiles(home, files, at("uploads"))).join("\n"));
     refresh();
   });
-  const before = recall(at("main").dataset.name);
-  choices = before.choices;
-  put("file-state", before.refused.join("\n"));
+  put("file-state", recall(at("main").dataset.name));
   at("goals").addEventListener("change", (event) => change({ goal: fieldOf(event).value }, "option-state"));
   for (const field of all("[data-option]")) {
     const place = field.form?.id === "store-form" ? "store-state" : "option-state";

@@ -1,15 +1,13 @@
 // @ts-check
-// What is decided: what a guarantee costs, every fact with its reasons, the owner's answers to single ones, pictures.
-// Slider, table, relations and pictures are views of one state; nothing moves unless a person wants it.
+// What is decided: what a guarantee costs, every fact with its reasons, the owner's answers to single ones.
+// Slider, table and relations are views of one state; nothing moves unless a person wants it.
 
 import { directionOf, drawAnswers, markAnswer, UNREAD, wordOf } from "../card.js";
-import { drawBins } from "../charts.js";
 import { all, at, bdi, count, drawRow, element, fetchJson, interval, makeButton, newKey, number, onPress, percent, press, pressed, put, redraw, send, sentenceOf, showSort, showWords } from "../draw.js";
 import { showLearning } from "../picture.js";
 import { change, home, openTab, project, readAddress, startRun, writeAddress } from "./state.js";
 
 const ROWS = 50;
-const MOST_CHARTS = 60;
 const START = { of: "candidates", level: "", part: "accepted", sort: "probability", down: "true", search: "", relation: "", by: "", page: "0" };
 const HANDS = { person: "people", method: "the method", judges: "machine judges", oracle: "an oracle", constraint: "a constraint" };
 const KEYS = { t: "true", f: "false", s: "unsure", u: "undo" };
@@ -175,11 +173,6 @@ function drawOverview() {
   redraw("level-rows", relations, () => relations.map((one) => drawRow([bdi(one.name)], `${number(one.accepted)} of ${number(one.candidates)}`,
     one.errors === null ? "–" : number(Math.round(one.errors)))));
   showLearning("learning", overview.curve, project.session.budget, words());
-  redraw("multiples", relations.slice(0, MOST_CHARTS), () => relations.slice(0, MOST_CHARTS).map((one) => {
-    const share = `${number(one.accepted)} of ${number(one.candidates)} ${words().accepted}`;
-    const chart = drawBins(one, overview.span, { title: `${one.name}: ${share}`, things: words().things });
-    return element("figure", {}, element("figcaption", {}, element("b", {}, bdi(one.name)), ` ${share}`), ...chart);
-  }));
 }
 
 function showLevel() {

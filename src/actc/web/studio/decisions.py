@@ -28,7 +28,6 @@ from actc.web.studio.project import Project
 from actc.web.studio.studio import OpenProject, OpenStudio, studio_of
 
 MEMORY, THREADS = "256MB", "2"
-BINS, MOST_RELATIONS = 24, 60
 PARTS = {"accepted": "accepted", "rejected": "NOT accepted", "all": "true"}
 SORTS = {
     "probability": "place {up}",  # the file has the most probable first
@@ -175,36 +174,23 @@ class DecisionTable:
         return dict(zip(SHOWN, columns, strict=False)) | texts | {"why": name_marked(reasons or "", self.names)}
 
     def overview(self, level: float | None) -> dict[str, Any]:
-        """Return how many each guarantee accepts, and of each relation how many candidates there are and their scores.
-
-        The counts of relations and their pictures are those of one guarantee, as the rows of a page are.
-        """
+        """Return how many each guarantee accepts, and of each relation how many this one does."""
         table, target = self.table(level), self.target
         steps = sorted({*PRECISIONS, *([] if target is None else [target])})
-        [(candidates, accepted, own, unguaranteed, low, high, known, *guaranteed)] = _query(
+        [(candidates, accepted, own, unguaranteed, known, *guaranteed)] = _query(
             "SELECT count(*), count(*) FILTER (accepted), "
             "count(*) FILTER (accepted AND \"by\" IN ('person', 'oracle')), "
             f"(SELECT count(*) FROM {self.table(0.0)} WHERE accepted), "
-            "quantile_cont(score, 0.002), quantile_cont(score, 0.998), count(probability), "
+            "count(probability), "
             + ", ".join(f"count(*) FILTER (guaranteed >= {one})" for one in steps)
             + f" FROM {table}"
         )
-        levels = [{"precision": one, "accepted": count} for one, count in zip(steps, guaranteed, strict=True)]
-        span = (low, high) if high is not None and high > low else ((low or 0.0) - 1, (low or 0.0) + 1)
-        at = f"least(greatest(floor({BINS} * (score - {span[0]!r}) / {span[1] - span[0]!r}), 0), {BINS - 1})::INTEGER"
-        lines = {
-            relation: dict(zip(RELATION, (relation, self.names.of(relation).name, *numbers), strict=True))
-            | {"bins": [0] * BINS, "accepted_bins": [0] * BINS}
-            for relation, *numbers in _query(
-                "SELECT relation, count(*), count(*) FILTER (accepted), "
-                "sum(CASE WHEN accepted THEN 1 - probability ELSE probability END) "
-                f"FROM {table} GROUP BY relation "
-                "ORDER BY sum(least(probability, 1 - probability)) DESC NULLS LAST, count(*) DESC, relation"
-            )
-        }
-        scored = f"SELECT relation, {at}, count(*), count(*) FILTER (accepted) FROM {table} WHERE score IS NOT NULL"
-        for relation, place, *counts in _query(f"{scored} GROUP BY ALL"):  # what was called true besides has no score
-            lines[relation]["bins"][place], lines[relation]["accepted_bins"][place] = counts
+        lines = _query(
+            "SELECT relation, count(*), count(*) FILTER (accepted), "
+            "sum(CASE WHEN accepted THEN 1 - probability ELSE probability END) "
+            f"FROM {table} GROUP BY relation "
+            "ORDER BY sum(least(probability, 1 - probability)) DESC NULLS LAST, count(*) DESC, relation"
+        )
         return {
             "version": self.version,
             "candidates": candidates,
@@ -212,10 +198,15 @@ class DecisionTable:
             "target": target,
             "own": own,
             "unguaranteed": unguaranteed,
-            "levels": levels if known else [],
-            "span": span,
+            "levels": [
+                {"precision": one, "accepted": count}
+                for one, count in zip(steps if known else (), guaranteed, strict=False)
+            ],
             "by": [by for (by,) in _query(f'SELECT DISTINCT "by" FROM {table} ORDER BY 1')],
-            "relations": list(lines.values()),
+            "relations": [
+                dict(zip(RELATION, (relation, self.names.of(relation).name, *numbers), strict=True))
+                for relation, *numbers in lines
+            ],
         }
 
 

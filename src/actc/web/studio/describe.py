@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from contextlib import closing
 from dataclasses import asdict
@@ -23,10 +22,8 @@ from actc.web.studio.runs import LIVING, list_runs, read_object
 from actc.web.studio.studio import AUDIT, Studio
 
 TARGETS = (0.7, 0.8, 0.9, 0.95)
-STORING = ("publish", "withdraw")
+BESIDES = ("audit", "publish", "withdraw")
 """Runs that decide nothing: a store that does not answer changes nothing in where a project stands."""
-WHERE = {"to", "into", "base", "remove", "out_of"}
-"""Fields of a run about a store."""
 SEEKS = {"complete": "missing facts", "check": "wrong facts", "both": "missing and wrong facts", "decide": "true facts"}
 STATES = {
     "new": "waits for a graph",
@@ -72,7 +69,7 @@ def state_of(project: Project) -> str:
     runs = list_runs(project.folder)
     if runs and runs[-1].state in LIVING:
         return "running"
-    deciding = [run for run in runs if run.request.get("what") not in STORING]
+    deciding = [run for run in runs if run.request.get("what") not in BESIDES]
     if deciding and deciding[-1].state == "failed":
         return "failed"
     if project.session is not None:
@@ -117,10 +114,10 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
     runs = [run.describe() for run in list_runs(project.folder)[-10:]]
     what, tab, button, sentence = NEXT[_next_step(project, line["state"], session, report, runs)]
     if what == "look":
-        sentence = f"{sentence} {_why_failed([run for run in runs if run['what'] not in STORING][-1])}"
+        sentence = f"{sentence} {_why_failed([run for run in runs if run['what'] not in BESIDES][-1])}"
     return {
         **line,
-        "options": vars(project.options),
+        "options": project.options.model_dump(),
         "files": [
             {"name": name, "role": role, "bytes": (project.files / name).stat().st_size}
             for name, role in project.roles.items()
@@ -134,40 +131,34 @@ def describe_project(studio: Studio, project: Project) -> dict[str, Any]:
         "commands": _commands(project),
         "report": find_report(project) is not None,
         "outcome": report or None,
-        "result": _describe_result(project, session, line, report),
+        "result": [] if session is None else _describe_result(project, session["candidates"], line["words"], report),
         "decided": name_version(decisions_file(project)),
-        "target": _target(project),
         "audit_needs": _audit_needs(report, line["words"]),
     }
 
 
 def _next_step(project: Project, state: str, session: Any, report: dict[str, Any], runs: list[dict[str, Any]]) -> str:
     """Return what to do next, one of ``NEXT``."""
-    if session is not None and state == "asking" and (session["answers"] >= session["budget"] or session["paused"]):
-        return "finished" if session["paused"] else "spent"
-    if session is not None and state == "decided":
-        wanted, got = project.options.precision, (report.get("guarantee") or {}).get("precision")
-        if wanted not in (None, got) and session["answers"] < session["budget"] and not session["paused"]:
-            return "guarantee"
-        files = [project.result / name for name in ("answers.tsv", "report.json")]
-        words, decided = (file.stat().st_mtime_ns if file.is_file() else None for file in files)
-        if report.get("answers") not in (None, session["answers"]) or (words and decided and words > decided):
-            return "behind"
-    return "cancelled" if state == "ready" and runs and runs[-1]["state"] == "cancelled" else state
+    if state == "ready" and runs and runs[-1]["state"] == "cancelled":
+        return "cancelled"
+    if session is None or state not in ("asking", "decided"):
+        return state
+    is_open = session["answers"] < session["budget"] and not session["paused"]
+    if state == "asking":
+        return "finished" if session["paused"] else state if is_open else "spent"
+    wanted, got = project.options.precision, (report.get("guarantee") or {}).get("precision")
+    if wanted not in (None, got) and is_open:
+        return "guarantee"
+    files = [project.result / name for name in ("answers.tsv", "report.json")]
+    words, decided = (file.stat().st_mtime_ns if file.is_file() else None for file in files)
+    is_behind = report.get("answers") not in (None, session["answers"]) or (words and decided and words > decided)
+    return "behind" if is_behind else state
 
 
 def find_report(project: Project) -> Path | None:
     """Return the report that the last decision wrote; None where there is none."""
     path = project.result / "report.html"
     return path if path.is_file() and not path.is_symlink() else None
-
-
-def _target(project: Project) -> dict[str, Any]:
-    """Return where facts were published last, or are to be published: into the store that the graph came from."""
-    runs = [run.request for run in reversed(list_runs(project.folder))]
-    store = re.sub("query$", "update", project.options.store)
-    first = {"to": store, "into": "", "base": "", "remove": False, "out_of": project.options.graph_iri}
-    return next((run["where"] for run in runs if run.get("what") in STORING and run.get("where")), first)
 
 
 def _why_failed(run: dict[str, Any]) -> str:
@@ -186,37 +177,28 @@ def _read_report(project: Project) -> dict[str, Any]:
     check, precision = report.get("check", {}), report.get("quality", {}).get("precision") or {}
     return {
         "accepted": report.get("accepted", report.get("removed")),
-        "removed": check.get("removed"),
         # With both goals, candidates and facts were judged.
         "answers": report.get("judged", report.get("answers", 0)) + check.get("judged", 0),
+        "removed": check.get("removed"),
         "precision": report.get("accepted_precision")
         or report.get("removed_precision")
         or [precision.get(name) for name in ("low", "middle", "high")],
         "guarantee": report.get("guarantee"),
         "needed": report.get("answers_needed") or {},
-        "before": report.get("triples_before", report.get("facts_before")),
-        "after": report.get("triples_after", report.get("facts_after")),
     }
 
 
-def _describe_result(project: Project, session: Any, line: dict[str, Any], report: dict[str, Any]) -> list[str]:
+def _describe_result(project: Project, count: int, words: dict[str, str], report: dict[str, Any]) -> list[str]:
     """Return what came of the runs so far, in sentences: of the candidates, then of the decision on them."""
-    if session is None:
-        return []
-    words, count = line["words"], session["candidates"]
     if not report:
         notes = read_object(project.result / BEGUN).get("done", {}).get("scores", {}).get("notes", [])
-        things = "candidates for missing facts" if project.options.goal in ("complete", "both") else words["things"]
-        return [f"{count:,} {things} were proposed.", *notes]
+        return [f"{count:,} {words['things']} were proposed.", *notes]
+    low, middle, high = report["precision"]
     lines = [f"{report['accepted']:,} of {count:,} {words['things']} were {words['accepted']}."]
-    if report["removed"] is not None:
-        lines.append(f"{report['removed']:,} wrong facts were taken out.")
-    if report["precision"][1] is not None:
-        low, middle, high = report["precision"]
-        lines.append(f"Precision of the {words['accepted_facts']}: {Share(middle, low, high)}.")
-    if report["before"]:
-        lines.append(f"The graph had {report['before']:,} facts and has {report['after']:,} now.")
-    return lines
+    lines += [] if report["removed"] is None else [f"{report['removed']:,} wrong facts were taken out."]
+    return lines + (
+        [] if middle is None else [f"Precision of the {words['accepted_facts']}: {Share(middle, low, high)}."]
+    )
 
 
 def _audit_needs(report: dict[str, Any], words: dict[str, str]) -> dict[str, Any]:

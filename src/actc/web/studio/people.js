@@ -1,8 +1,8 @@
 // @ts-check
 // Who judges: links that other machines reach, how far the cards are, the end of it, and an audit.
 
-import { all, at, bdi, copyText, element, fetchJson, makeButton, number, put, redraw, send, sentenceOf, showShare, showWords } from "../draw.js";
-import { change, home, project, refresh } from "./state.js";
+import { all, at, bdi, copyText, element, fetchJson, makeButton, number, put, redraw, send, showShare, showWords } from "../draw.js";
+import { change, home, project, refresh, startRun } from "./state.js";
 
 let read = null; // after how many answers the list of people was read
 
@@ -63,8 +63,10 @@ function readTarget() {
 
 function showAudit(project) {
   const { audit, audit_needs: { sentence, answers } } = project;
+  const run = project.runs.findLast((one) => one.what === "audit");
+  const began = { done: "The audit has begun: judge its cards, alone or with others.", failed: run?.log.at(-1) };
   showWords(project.words);
-  put("need", at("need").dataset.message ?? sentence);
+  put("need", run ? began[run.state] ?? "Drawing …" : sentence);
   const known = answers[readTarget()];
   if (known && !at("count-audit").dataset.touched) at("count-audit").value = String(known);
   at("begin-audit").disabled = !project.accepted;
@@ -90,12 +92,5 @@ export function startPeople() {
   at("more").addEventListener("click", () => change({ budget: project.session.budget + 50 }, "finish-state"));
   at("count-audit").addEventListener("input", () => (at("count-audit").dataset.touched = "yes"));
   at("target").addEventListener("change", () => showAudit(project));
-  at("audit").addEventListener("submit", async () => {
-    put("need", "Drawing …");
-    const reply = await fetchJson(`${home}/audit`, { target: readTarget(), count: Number(at("count-audit").value) });
-    at("need").dataset.message = reply.status === 200 ? "The audit has begun: judge its cards, alone or with others." : sentenceOf(reply);
-    put("need", at("need").dataset.message);
-    if (reply.status === 200) put("audit-command", reply.content.command);
-    refresh();
-  });
+  at("audit").addEventListener("submit", () => startRun("audit", { target: readTarget(), count: Number(at("count-audit").value) }, "audit-state"));
 }

@@ -18,26 +18,29 @@ import secrets
 import shutil
 import threading
 import unicodedata
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
-from types import NoneType
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field
 
 from actc.data.deliver import alone
 from actc.data.files import read_scored, write_scored
 from actc.data.text_files import load_json, write_json
-from actc.decide.guarantee import TargetPrecision
-from actc.errors import ChoiceError, FileError, OptionError, check_choice
-from actc.session.settings import MOST_GUIDELINES, Settings
+from actc.errors import FileError, OptionError
+from actc.session.names import own_labels
+from actc.session.settings import MOST_GUIDELINES
+from actc.session.start import sample_files
+from actc.web.access import Strict
 from actc.web.studio.runs import LIVING, list_runs
 
 FORMAT, VERSION, FILE = "actc-project", 1, "project.json"
 HIDDEN = ".actc-studio"
 """What a studio's folder has beside its projects: its secret, and what is being deleted."""
-GOALS = ("complete", "check", "both", "decide")
-KINDS: dict[Any, Any] = {"str": str, "int": int, "float | None": (int, float, NoneType)}
-ROLES = ("graph", "scores", "candidates", "names", "unused")
+ONE = ("graph", "scores", "candidates")
+"""Roles that one file of a project has."""
+Role = Literal["graph", "scores", "candidates", "names", "unused"]
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 MOST_TITLE, MOST_NAME = 200, 100
 CHANGING = threading.Lock()
@@ -45,8 +48,24 @@ CHANGING = threading.Lock()
 PACKED = (".zip", ".tar", ".tgz", ".tar.gz", ".7z", ".rar", ".xz", ".bz2", ".zst")
 
 
-@dataclass(frozen=True)
-class Options:
+def _tidy_title(title: str) -> str:
+    title = " ".join(title.split())
+    if not 0 < len(title) <= MOST_TITLE or not title.isprintable():
+        raise ValueError(f"The title of a project has 1 to {MOST_TITLE} printable characters.")
+    return title
+
+
+def _check_read(address: str) -> str:
+    if address:
+        check_store(address, "query")
+    return address
+
+
+Address = Annotated[str, Field(max_length=2000, pattern=r"^[^\x00]*$")]
+"""Of a store, or an IRI: it becomes a word of a command line."""
+
+
+class Options(Strict):
     """What was chosen for a project, besides its files.
 
     Parameters
@@ -66,37 +85,17 @@ class Options:
         Whether what may not be true together is learned from the graph.
     """
 
-    title: str = ""
-    goal: str = "complete"
-    budget: int = 30
-    precision: float | None = None
-    guidelines: str = ""
-    language: str = "en"
-    store: str = ""
-    graph_iri: str = ""
-    constraints: str = ""
+    model_config = ConfigDict(strict=True, frozen=True)
 
-    def __post_init__(self) -> None:
-        for one in fields(self):
-            if not isinstance(value := getattr(self, one.name), KINDS[one.type]):
-                raise OptionError(f"{one.name} cannot be {value!r}.")
-        title = " ".join(self.title.split())
-        if not 0 < len(title) <= MOST_TITLE or not title.isprintable():
-            raise OptionError(f"The title of a project has 1 to {MOST_TITLE} printable characters.")
-        object.__setattr__(self, "title", title)
-        check_choice("goal", self.goal, GOALS)
-        if self.precision is not None:
-            TargetPrecision(self.precision)
-        Settings(budget=self.budget, guidelines=self.guidelines)  # refuses what a session would refuse
-        if not re.fullmatch(r"[A-Za-z0-9-]{1,35}", self.language):
-            raise OptionError("A language is a short code, such as en or pt-BR.")
-        if self.store:
-            check_store(self.store, "query")
-        if self.constraints not in ("", "learned"):
-            raise ChoiceError("way to find constraints", self.constraints, ("learned",))
-        for text in (self.store, self.graph_iri):
-            if len(text) > MOST_GUIDELINES or "\0" in text:
-                raise OptionError("An address has no such length, and no null character in it.")
+    title: Annotated[str, AfterValidator(_tidy_title)]
+    goal: Literal["complete", "check", "both", "decide"] = "complete"
+    budget: int = Field(default=30, ge=1, lt=2**31)
+    precision: float | None = Field(default=None, gt=0, lt=1)
+    guidelines: str = Field(default="", max_length=MOST_GUIDELINES)
+    language: str = Field(default="en", pattern="^[A-Za-z0-9-]{1,35}$")
+    store: Annotated[Address, AfterValidator(_check_read)] = ""
+    graph_iri: Address = ""
+    constraints: Literal["", "learned"] = ""
 
 
 def check_store(address: str, end: str) -> None:
@@ -135,28 +134,25 @@ class Project:
             content = load_json(path)
             if content["format"] != FORMAT or content["version"] != VERSION:
                 raise ValueError
-            known = {one.name for one in fields(Options)}
-            options = Options(**{name: value for name, value in dict(content["options"]).items() if name in known})
-            roles = {safe_name(name): role for name, role in dict(content["roles"]).items() if role in ROLES}
+            options = Options(**content["options"])
+            roles = {safe_name(name): role for name, role in dict(content["roles"]).items()}
         except FileNotFoundError:
             raise FileError(f"{folder} is no project of the studio.") from None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, OptionError, ChoiceError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             raise FileError(f"{path}: the file is damaged.") from None
         return cls(folder, options, roles)
 
     def write(self) -> Project:
         """Write it down."""
-        content = {"format": FORMAT, "version": VERSION, "options": asdict(self.options), "roles": self.roles}
+        content = {"format": FORMAT, "version": VERSION, "options": self.options.model_dump(), "roles": self.roles}
         write_json(self.folder / FILE, content)
         return self
 
     def change(self, chosen: dict[str, Any]) -> Project:
         """Choose anew; what is not named stays."""
-        for name in chosen:
-            check_choice("option of a project", name, [one.name for one in fields(Options)])
         with CHANGING:
             now = Project.read(self.folder)
-            return replace(now, options=replace(now.options, **chosen)).write()
+            return replace(now, options=Options(**now.options.model_dump() | chosen)).write()
 
     @property
     def name(self) -> str:
@@ -196,15 +192,18 @@ class Project:
         """Return the files of a role, in the order in which they came."""
         return [name for name, has in self.roles.items() if has == role and not (self.files / name).is_symlink()]
 
+    def name_files(self) -> list[Path]:
+        """Return the files with names in them: labels of a graph in RDF, then tables; the later counts."""
+        graphs, tables = ([self.path_of(name) for name in self.names_of(role)] for role in ("graph", "names"))
+        return [*(path for graph in graphs for path in own_labels(graph)), *tables]
+
     def with_file(self, name: str, role: str) -> Project:
         """Note what a file is; of a graph, scores and candidates there is one each, the latest: others are not used."""
-        check_choice("role of a file", role, ROLES)
         with CHANGING:
             now = Project.read(self.folder)
-            many = role in ("names", "unused")
-            old = {other: "unused" for other in now.names_of(role) if not many and other != name}
-            roles = {key: value for key, value in now.roles.items() if key != name}
-            return replace(now, roles={**roles, **old, name: role}).write()
+            roles = {key: "unused" if role in ONE and has == role else has for key, has in now.roles.items()}
+            roles.pop(name, None)
+            return replace(now, roles={**roles, name: role}).write()
 
     def without_file(self, name: str) -> Project:
         """Remove a file."""
@@ -268,7 +267,7 @@ def create_studio_folder(folder: Path) -> Path:
 
 def create_project(studio: Path, title: str) -> Project:
     """Make the folder of a project, under a plain name after its title."""
-    options = Options(title)
+    options = Options(title=title)
     plain = unicodedata.normalize("NFKD", options.title).encode("ascii", "ignore").decode().lower()
     stem = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:32] or "project"
     taken = {one.name for one in studio.iterdir()}
@@ -279,18 +278,11 @@ def create_project(studio: Path, title: str) -> Project:
 
 def add_sample(project: Project) -> Project:
     """Put the packaged graph, candidates that a model scored, and names into a project: facts that anyone can judge."""
-    from importlib.resources import as_file, files
-
-    for source, name, role in (
-        ("train.tsv.gz", "words.tsv.gz", "graph"),
-        ("entities.tsv.gz", "entities.tsv.gz", "names"),
-        ("relations.tsv", "relations.tsv", "names"),
-    ):
-        with as_file(files("actc.bench.sample") / source) as path:
-            shutil.copyfile(path, project.files / name)
-        project = project.with_file(name, role)
-    with as_file(files("actc.bench.sample") / "valid.tsv.gz") as path:
-        write_scored(project.files / "scores.tsv", read_scored(path)[0])  # without the labels: people judge
+    scores, names, graph = sample_files()
+    for path, role in ((graph, "graph"), *((path, "names") for path in names)):
+        shutil.copyfile(path, project.files / path.name)
+        project = project.with_file(path.name, role)
+    write_scored(project.files / "scores.tsv", read_scored(scores)[0])  # without the labels: people judge
     return project.with_file("scores.tsv", "scores").change({"goal": "decide"})
 
 

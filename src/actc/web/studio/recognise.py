@@ -21,11 +21,10 @@ import numpy as np
 
 from actc.complete.given import OWN_SCORES, read_given
 from actc.data.database import open_database
-from actc.data.deliver import write_beside
 from actc.data.files import read_scored, write_named
 from actc.data.frames import TEXT, TRIPLE
 from actc.data.layout import Layout, find_layout, first_lines, is_table, require
-from actc.data.text_files import write_json
+from actc.data.text_files import write_json, write_text
 from actc.data.triples import ScoredTriples, Triples, encode_columns
 from actc.errors import ActcError, OptionError, describe_failure
 from actc.graph.formats import find_format, read_graph
@@ -35,19 +34,13 @@ from actc.session.lease_queue import Task
 from actc.session.names import NAME_ALIASES, NAME_COLUMNS, SOURCE, Names, insert_names, write_texts
 from actc.session.session import open_session
 from actc.session.store import FILE, Store
-from actc.web.studio.commands import name_files
-from actc.web.studio.project import Project
+from actc.web.studio.project import ONE, Project
 from actc.web.studio.runs import read_object
 
 RECOGNISED, SENTENCES = "recognised.json", "sentences.tsv"
 MOST_SECONDS = 300.0
 MOST_MEMORY = 6 * 1024**3
 TIMED_OUT = "The files could not be looked at in time, or there was no memory for them."
-# Clear nouns. Of any other word only a person knows whether it is one.
-NOUNS = (
-    "aunt author brother capital child cousin daughter director father friend grandfather grandmother husband member "
-    "mother neighbor neighbour nephew niece parent part sibling sister son spouse uncle wife"
-)
 ROWS, MOST_RELATIONS, LOOKED_AT, MOST_CELL = 5, 50, 1000, 200
 SCORES_UNUSED = "If it holds candidates to decide on, say above that it is scored candidates."
 
@@ -122,27 +115,22 @@ def _state(project: Project) -> list[Any]:
 
 def recognise(project: Project) -> dict[str, Any]:
     """Describe the files of a project; where one cannot be read, why, and all others."""
-    content: dict[str, Any] = {"problem": None, "card": None, "columns": [], "sentences": []}
+    content: dict[str, Any] = dict.fromkeys(("problem", "card", "names", *ONE)) | {"columns": [], "sentences": []}
     chosen = None
-    for role in ("graph", "scores", "candidates"):
-        content[role] = None
+    for role in ONE:
         for name in project.names_of(role):
             try:
                 path = project.path_of(name)
                 layout = find_layout(path) if is_table(path) else None
                 if layout is not None and not _is_known(layout):
                     content["columns"].append({"file": name, **_first_rows(layout)})
-                content[role], triples = _describe(role, path, layout)
-                if chosen is None or role != "graph":
-                    chosen = triples
+                content[role], chosen = _describe(role, path, layout)
             except Exception as error:
                 content["problem"] = _describe_error(project, error)
-    if chosen is not None:
-        try:
-            content |= _look_at_names(project, chosen)
-        except Exception as error:
-            content["problem"] = content["problem"] or _describe_error(project, error)
-    return content
+    try:
+        return content if chosen is None else content | _look_at_names(project, chosen)
+    except Exception as error:
+        return content | {"problem": content["problem"] or _describe_error(project, error)}
 
 
 def _describe_error(project: Project, error: Exception) -> str:
@@ -152,38 +140,36 @@ def _describe_error(project: Project, error: Exception) -> str:
 
 def _describe(role: str, path: Path, layout: Layout | None) -> tuple[dict[str, Any], Triples]:
     """Return what a file holds: format, sizes, scores, first rows, notes; and its triples."""
-    notes, hints, scores, used = list[str](), list[str](), np.zeros(0), tuple[str, ...]()
     triples: Triples
+    notes, scores = list[str](), np.zeros(0)
     if role == "graph":
         triples = graph = read_graph(path)
-        what, notes = find_format(path).summary, [note.removeprefix(f"{path}: ") for note in graph.notes]
-        if layout is not None and "score" in layout.columns:
-            hints.append(SCORES_UNUSED)
-        layout = None
+        what, notes = find_format(path).summary, list(graph.notes)
+        notes += [SCORES_UNUSED] if layout is not None and "score" in layout.columns else []
     elif role == "scores":
         triples = scored = read_scored(path, further=True)[0]
         what, scores = "Scored candidates", scored.scores
+        notes = [] if layout is None else layout.describe()
     else:
         triples = given = read_given(path, "", Graph.of(encode_columns([], [], []))).triples
         what = "Triples from text" if TEXT in given.further else "Candidates"
         scores = next((given.further[name] for name in OWN_SCORES if name in given.further), scores)
-        used = layout.others if layout else ()
-    notes += [line.removeprefix(f"{path}: ") for line in layout.describe(used)] if layout else []
-    scores, first = scores[np.isfinite(scores)], triples.take(np.arange(min(ROWS, len(triples)))).columns()
+        notes = [] if layout is None else layout.describe(layout.others)
+    scores, first = scores[np.isfinite(scores)], triples.take(range(min(ROWS, len(triples))))
     return {
         "format": what,
         "triples": len(triples),
         "entities": len(triples.entity_names),
         "relations": len(np.unique(triples.relations)),
-        "rows": list(zip(*(first[name].tolist() for name in TRIPLE), strict=True)),
+        "rows": [first.triple(row) for row in range(len(first))],
         "scores": [float(scores.min()), float(scores.max())] if len(scores) else None,
-        "notes": notes + hints,
+        "notes": [note.removeprefix(f"{path}: ") for note in notes],
     }, triples
 
 
 def _look_at_names(project: Project, triples: Triples) -> dict[str, Any]:
     """Return how many things have names, and the first card as people will see it."""
-    ids, files = (*triples.entity_names, *triples.relation_names), name_files(project)
+    ids, files = (*triples.entity_names, *triples.relation_names), project.name_files()
     with (
         tempfile.TemporaryDirectory(prefix="actc-") as scratch,
         closing(Store(Path(scratch) / FILE, create=True)) as store,
@@ -200,30 +186,13 @@ def _look_at_names(project: Project, triples: Triples) -> dict[str, Any]:
 
 
 def _describe_sentences(names: Names, triples: Triples) -> list[dict[str, Any]]:
-    """Return how facts of the relations with most triples are read, each with an example and other ways to say it."""
+    """Return how facts of the relations with most triples are read, each with an example."""
     _, first, counts = np.unique(triples.relations, return_index=True, return_counts=True)
     lines = []
     for at in np.argsort(-counts, kind="stable")[:MOST_RELATIONS]:
         head, named, tail = map(names.of, triples.triple(int(first[at])))
-        ends = {"head": head.name, "tail": tail.name}
-        lines.append({**asdict(named), **ends, "triples": int(counts[at]), "guesses": guess_templates(named.name)})
+        lines.append({**asdict(named), "head": head.name, "tail": tail.name, "triples": int(counts[at])})
     return lines
-
-
-def guess_templates(relation: str) -> list[str]:
-    """Return sentences that a relation's name suggests; which end a plain noun speaks of, only a person can say."""
-    parted = re.sub(r"(?<=[a-z])[A-Z](?=[a-z])", lambda capital: f" {capital[0].lower()}", relation)
-    words = parted.replace("_", " ").split()
-    if not words:
-        return []
-    phrase, plain = " ".join(words), " ".join(["{head}", *words, "{tail}"])
-    if phrase.lower() in ("isa", "is a", "instance of", "type", "subclass of"):
-        return ["{head} is a {tail}"]
-    if phrase.lower() in NOUNS.split():
-        return [f"{{tail}} is the {phrase} of {{head}}", f"{{head}} is the {phrase} of {{tail}}", plain]
-    if words[-1] == "of" and words[0].lower() in NOUNS.split():
-        return [f"{{head}} is a {phrase} {{tail}}", plain]
-    return [plain]
 
 
 def write_sentence(project: Project, relation: str, template: str) -> None:
@@ -236,9 +205,8 @@ def write_sentence(project: Project, relation: str, template: str) -> None:
         raise OptionError("There is no such relation among those that are shown.")
     lines[relation]["template"] = template
     rows = [[str(line[name]) for name in NAME_COLUMNS] for line in lines.values()]
-    with write_beside(project.files / SENTENCES) as unfinished:
-        text = "\n".join("\t".join(" ".join(cell.split()) for cell in row) for row in [list(NAME_COLUMNS), *rows])
-        unfinished.write_text(text + "\n", encoding="utf-8")
+    text = ("\t".join(" ".join(cell.split()) for cell in row) for row in [list(NAME_COLUMNS), *rows])
+    write_text(project.files / SENTENCES, "\n".join(text) + "\n")
 
 
 def _first_rows(layout: Layout) -> dict[str, Any]:

@@ -30,9 +30,16 @@ export function showRuns({ runs, session, state, result, report, decided, means 
   }
 }
 
+// How many seconds the stage that runs will take, by how it went so far: nobody knows what comes after it.
+function timeLeft({ state, stages }) {
+  const { done, total, seconds } = stages.at(-1) ?? {};
+  return state === "running" && done > 0 && done < total ? (seconds * (total - done)) / done : null;
+}
+
 function drawRun(run) {
+  const left = timeLeft(run);
   const line = element("p", {}, element("strong", {}, run.title), " ", element("span", { class: "chip", "data-state": run.state }, run.words),
-    run.seconds ? ` ${duration(run.seconds)}` : "", run.left === null ? " " : `, this stage needs about ${duration(run.left)} more `);
+    run.seconds ? ` ${duration(run.seconds)}` : "", left === null ? " " : `, this stage needs about ${duration(left)} more `);
   if (run.living) line.append(drawAct(run, "cancel", "Cancel"));
   else if (run.state !== "done") line.append(drawAct(run, "again", run.state === "failed" ? "Try again" : "Go on"));
   const open = run.state === "failed" || (all(`details[data-run="${run.id}"]`)[0]?.open ?? false);

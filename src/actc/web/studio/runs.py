@@ -17,8 +17,9 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from actc.data.deliver import try_to_lock
 from actc.data.progress import PROGRESS, read_progress
@@ -26,9 +27,9 @@ from actc.data.text_files import load_json, write_json
 from actc.errors import OptionError
 
 LIVING = ("waiting", "running")
-TITLES = {"go": "Prepare the cards", "decide": "Decide", "publish": "Publish", "withdraw": "Withdraw"}
+TITLES = {"go": "Prepare the cards", "decide": "Decide", "audit": "Audit", "publish": "Publish", "withdraw": "Withdraw"}
 STATES = {
-    "waiting": "waits for its turn",
+    "waiting": "is being started",
     "running": "at work",
     "done": "done",
     "failed": "did not work",
@@ -36,7 +37,6 @@ STATES = {
     "interrupted": "was interrupted",
 }
 LINES, MOST_LOG = 40, 64 * 1024
-LOOKS = 0.3  # seconds between two looks for runs that wait
 TRIES = 20  # of a supervisor to get its lock: a look at a run has it for a moment
 
 
@@ -82,29 +82,29 @@ class StudioRun:
     def describe(self) -> dict[str, Any]:
         """Return what a page shows of it."""
         state, request, ended = self.state, self.request, read_object(self.folder / "ended.json")
-        stages = read_progress(self.folder / "progress.jsonl")
         seconds = ended.get("seconds")
         if state == "running":
             seconds = time.time() - (self.folder / "lock").stat().st_mtime  # it is taken when the run begins
         return {
             "id": self.id,
             "what": request.get("what"),
+            "where": request.get("where"),
             "title": TITLES.get(request.get("what", "")),
             "command": "\n".join(shlex.join(words) for words in request.get("commands", [])),
             "state": state,
             "living": state in LIVING,
             "words": STATES[state],
             "seconds": seconds,
-            "stages": stages,
-            "left": time_left(stages) if state == "running" else None,
+            "stages": read_progress(self.folder / "progress.jsonl"),
             "log": _tail(self.folder / "log.txt"),
         }
 
-    def start(self) -> int:
-        """Start the supervisor, which leaves a run alone that lives already; return its process's number."""
+    def start(self) -> None:
+        """Start the supervisor, which leaves a run alone that lives already, and outlives this process."""
         command = [sys.executable, "-P", "-m", "actc.web.studio.runs", str(self.folder)]
-        quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
-        return os.posix_spawn(sys.executable, command, dict(os.environ), file_actions=quiet, setsid=True)
+        null = subprocess.DEVNULL
+        call = partial(subprocess.call, command, stdin=null, stdout=null, stderr=null, start_new_session=True)
+        threading.Thread(target=call, daemon=True).start()  # which waits for its end
 
     def cancel(self) -> None:
         """End it; what its commands have finished so far stays."""
@@ -114,18 +114,18 @@ class StudioRun:
                 os.killpg(int((self.folder / "pid").read_text()), signal.SIGTERM)
 
     def again(self) -> None:
-        """Queue the run once more; its command goes on from the files that are there."""
+        """Start the run once more; its command goes on from the files that are there."""
         if self.state in LIVING:
             raise OptionError("This run has not ended yet.")
         for name in ("ended.json", "cancel", "pid", "progress.jsonl"):
             (self.folder / name).unlink(missing_ok=True)
+        self.start()
 
 
 def list_runs(project: Path) -> list[StudioRun]:
     """Return the runs of a project, oldest first."""
-    folder = project / "runs"
-    runs = [StudioRun(one) for one in folder.iterdir() if one.name.isdigit()] if folder.is_dir() else []
-    return sorted((one for one in runs if (one.folder / "run.json").is_file()), key=lambda one: one.id)
+    runs = (StudioRun(path.parent) for path in project.glob("runs/*/run.json") if path.parent.name.isdigit())
+    return sorted(runs, key=lambda one: one.id)
 
 
 def add_run(
@@ -142,74 +142,42 @@ def add_run(
     return StudioRun(folder)
 
 
-class RunQueue:
-    """Starts runs that wait, as many at a time as the machine has cores; what a killed studio left goes on.
-
-    Parameters
-    ----------
-    studio : Path
-        The folder with the projects.
-    most : int
-        How many runs at a time.
-    """
-
-    def __init__(self, studio: Path, most: int) -> None:
-        self.studio, self.most = studio, most
-        self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._keep, daemon=True)
-
-    def __enter__(self) -> RunQueue:
-        for run in self._runs():
+def resume_runs(studio: Path) -> None:
+    """Start the runs of a studio that a kill has ended."""
+    for project in studio.iterdir():
+        for run in [] if project.is_symlink() else list_runs(project)[-1:]:
             if run.state == "interrupted":
                 run.again()
-        self._thread.start()
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        self._ending.set()
-        self._thread.join(5)
-
-    def _runs(self) -> list[StudioRun]:
-        folders = [one for one in self.studio.iterdir() if (one / "runs").is_dir() and not one.is_symlink()]
-        return [run for folder in folders for run in list_runs(folder)[-1:]]
-
-    def _keep(self) -> None:
-        started: dict[Path, int] = {}
-        while not self._ending.wait(LOOKS):
-            with suppress(OSError):
-                started = {folder: process for folder, process in started.items() if not _has_ended(process)}
-                states = {run.folder: run.state for run in self._runs()}
-                busy = {*started, *(folder for folder, state in states.items() if state == "running")}
-                waiting = [folder for folder, state in states.items() if state == "waiting" and folder not in busy]
-                for folder in waiting[: max(0, self.most - len(busy))]:
-                    started[folder] = StudioRun(folder).start()
+            elif run.state == "waiting":
+                run.start()
 
 
 def supervise(folder: Path) -> None:
     """Run the command lines of a run, one after the other, and write how they ended."""
     run = StudioRun(folder)
     with (folder / "lock").open("w") as lock:
-        if not _get(lock) or read_object(folder / "ended.json") or (folder / "cancel").exists():
+        for _ in range(TRIES):
+            if try_to_lock(lock) is not False:
+                break
+            time.sleep(0.05)
+        else:
+            return
+        if read_object(folder / "ended.json") or (folder / "cancel").exists():
             return
         started = time.time()
         (folder / "pid").write_text(str(os.getpid()))
-        state = "done"
-        # What ends a run ends its whole group; the supervisor writes that before it goes.
-        signal.signal(signal.SIGTERM, lambda *_: _end(folder, "cancelled", started))
+
+        def end(state: str) -> None:
+            write_json(folder / "ended.json", {"state": state, "seconds": round(time.time() - started, 1)})
+
+        def leave(*_: object) -> None:  # what ends a run ends its whole group
+            end("cancelled")
+            os._exit(0)
+
+        signal.signal(signal.SIGTERM, leave)
         with (folder / "log.txt").open("ab") as log:
-            for words in run.request["commands"]:
-                if _call(words, run.project, folder, log):
-                    state = "failed"
-                    break
-        _end(folder, state, started)
-
-
-def _get(lock: IO[str]) -> bool:
-    for _ in range(TRIES):
-        if try_to_lock(lock) is not False:
-            return True
-        time.sleep(0.05)
-    return False
+            failed = any(_call(words, run.project, folder, log) for words in run.request["commands"])
+        end("failed" if failed else "done")
 
 
 def _call(words: Sequence[str], project: Path, folder: Path, log: Any) -> int:
@@ -218,19 +186,6 @@ def _call(words: Sequence[str], project: Path, folder: Path, log: Any) -> int:
     command = [sys.executable, "-P", "-m", "actc.cli.main", *words[1:]]
     where = {**os.environ, PROGRESS: str(folder / "progress.jsonl")}
     return subprocess.call(command, cwd=project, env=where, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-
-
-def _end(folder: Path, state: str, started: float) -> None:
-    write_json(folder / "ended.json", {"state": state, "seconds": round(time.time() - started, 1)})
-    if state == "cancelled":
-        os._exit(0)
-
-
-def _has_ended(child: int) -> bool:
-    try:
-        return os.waitpid(child, os.WNOHANG)[0] == child
-    except ChildProcessError:
-        return True
 
 
 def _is_locked(path: Path) -> bool:
@@ -258,17 +213,6 @@ def _tail(path: Path) -> list[str]:
     except OSError:
         return []
     return text.splitlines()[-LINES:]
-
-
-def time_left(stages: Sequence[dict[str, Any]]) -> float | None:
-    """Return how many seconds the stage that runs will take, by how it went so far; None where nobody knows.
-
-    What is all counted may still be worked on, and nobody knows what comes after it.
-    """
-    if not stages or not stages[-1]["total"] or not 0 < stages[-1]["done"] < stages[-1]["total"]:
-        return None
-    last = stages[-1]
-    return float(last["seconds"] * (last["total"] - last["done"]) / last["done"])
 
 
 if __name__ == "__main__":

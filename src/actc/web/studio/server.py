@@ -6,34 +6,31 @@ import contextlib
 import os
 import re
 import secrets
-import shlex
 import unicodedata
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
 from anyio import to_thread
-from fastapi import APIRouter, Body, Depends, FastAPI, HTTPException, Request
+from fastapi import APIRouter, Body, FastAPI, HTTPException, Request
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse, HTMLResponse, Response
-from pydantic import Field
 
 from actc import __version__
 from actc.data.pages import render
 from actc.data.text_files import read_amount
 from actc.errors import OptionError
 from actc.session.processes import make_file
-from actc.session.start import start_audit
-from actc.web.access import Strict, checking, welcome
-from actc.web.gate import REPORT_POLICY, Gate
-from actc.web.owner import PersonBody
+from actc.web.access import REPORT_POLICY, Gate, checking, welcome
+from actc.web.routes import PersonBody
 from actc.web.server import add_refusals, get_file
-from actc.web.studio.commands import RunBody, commands_of
+from actc.web.studio.commands import RunBody, commands_of, list_downloads, make_download
 from actc.web.studio.decisions import deciding
-from actc.web.studio.describe import WHERE, describe_line, describe_project, find_report
-from actc.web.studio.downloads import list_downloads, make_download
+from actc.web.studio.describe import describe_line, describe_project, find_report
 from actc.web.studio.project import (
     CHANGING,
+    ONE,
     Project,
+    Role,
     add_sample,
     create_project,
     delete_project,
@@ -42,25 +39,16 @@ from actc.web.studio.project import (
     safe_name,
 )
 from actc.web.studio.recognise import SENTENCES, add_names, guess_role, look_at, pick_columns, write_sentence
-from actc.web.studio.runs import RunQueue, StudioRun, add_run, list_runs
-from actc.web.studio.studio import AUDIT, PREFIX, OpenProject, OpenStudio, Studio, studio_of
+from actc.web.studio.runs import add_run, list_runs, resume_runs
+from actc.web.studio.studio import PREFIX, OpenProject, OpenStudio, Studio, studio_of
 
 MOST_UPLOAD = read_amount("ACTC_STUDIO_UPLOAD", "8GB") or 4 * 1024**3
 """Bytes of one file."""
-ONE = ("graph", "scores", "candidates")
-"""Roles that one file of a project has."""
 LEFT_FREE = 512 * 1024**2
 """Bytes of the disk that an upload leaves free: sessions need some."""
 FileName = Annotated[str, InPath(max_length=1000)]
 PAGES = APIRouter(include_in_schema=False)
 ROUTES = APIRouter(prefix="/api", route_class=checking(studio_of))
-
-
-class AuditBody(Strict):
-    """What an audit shall show."""
-
-    target: float = Field(gt=0, lt=1, allow_inf_nan=False)
-    count: int = Field(100, ge=1, le=100_000)
 
 
 @ROUTES.get("/studio")
@@ -94,10 +82,9 @@ def change_project(chosen: dict[str, Any], project: OpenProject, studio: OpenStu
         raise OptionError("People judge here for this goal already; for another one make a new project.")
     project = project.change(chosen)
     if project.session is not None:
-        session = studio.served(project.name).session
-        lasting = ("title", "guidelines", "precision")
-        changes = {key: chosen[key] for key in lasting if chosen.get(key) is not None}
-        session.change(changes | ({"budget": project.options.budget} if "budget" in chosen else {}))
+        lasting = ("title", "guidelines", "precision", "budget")
+        changes = {key: getattr(project.options, key) for key in lasting if chosen.get(key) is not None}
+        studio.served(project.name).session.change(changes)
     return describe_project(studio, project)
 
 
@@ -114,12 +101,12 @@ async def put_file(
     request: Request,
     project: OpenProject,
     file: FileName,
-    role: Literal["graph", "scores", "candidates", "names", "unused", ""] = "",
+    role: Role | Literal[""] = "",
 ) -> dict[str, Any]:
     """Take a file; it is there when it is there as a whole, and a file of the same name stays until then."""
     name = safe_name(file)
-    if (project.files / name).is_dir():
-        raise OptionError(f"{name} is a folder in this project; rename the file.")
+    if (project.files / name).is_dir() or (name in project.roles and unicodedata.normalize("NFC", file) != name):
+        raise OptionError(f"{file[:60]!r} would be stored as {name}, which is here already; rename the file.")
     beside = project.files / f".{secrets.token_hex(8)}"
     try:
         project.files.mkdir(exist_ok=True)
@@ -129,7 +116,8 @@ async def put_file(
                 await to_thread.run_sync(_write, out, part)
             out.flush()
             os.fsync(out.fileno())
-        taken = await to_thread.run_sync(_take, project.folder, beside, name, role, file)
+        os.replace(beside, project.files / name)
+        taken = await to_thread.run_sync(_take, project, name, role)
     except OSError as error:
         raise HTTPException(507, f"{name} cannot be stored: {(error.strerror or str(error)).lower()}.") from None
     finally:
@@ -144,15 +132,9 @@ def _write(out: Any, part: bytes) -> None:
     out.write(part)
 
 
-def _take(folder: Any, beside: Any, name: str, role: str, given: str) -> dict[str, Any]:
-    """Give an upload its name and its role, in the project as it is by now; its own name alone is replaced."""
-    place = folder / "files" / name
-    with CHANGING:
-        if place.exists() and unicodedata.normalize("NFC", given) != name:
-            raise OptionError(f"{given[:60]!r} would be stored as {name}, which is here already; rename the file.")
-        os.replace(beside, place)
-    kind = role or guess_role(place)
-    project = Project.read(folder)
+def _take(project: Project, name: str, role: str) -> dict[str, Any]:
+    """Give an upload its role, in the project as it is by now."""
+    kind, project = role or guess_role(project.files / name), Project.read(project.folder)
     others = [other for other in project.names_of(kind) if other != name]
     if others and not role and kind in ONE:  # the page asks what becomes of it
         project.with_file(name, "unused")
@@ -172,7 +154,7 @@ def remove_file(project: OpenProject, file: FileName) -> dict[str, Any]:
 
 
 @ROUTES.post("/projects/{name}/files/{file}")
-def set_role(project: OpenProject, file: FileName, role: Annotated[str, Body(embed=True)]) -> dict[str, Any]:
+def set_role(project: OpenProject, file: FileName, role: Annotated[Role, Body(embed=True)]) -> dict[str, Any]:
     """Change the role of a file that was guessed wrongly."""
     project.path_of(file)
     add_names(project.with_file(file, role), file)
@@ -210,32 +192,21 @@ def start_run(body: RunBody, project: OpenProject, studio: OpenStudio) -> dict[s
     commands = commands_of(project, body)
     with CHANGING:
         find_project(studio.folder, project.name)  # not one that has just been removed
-        return add_run(project.folder, body.what, commands, body.model_dump(include=WHERE)).describe()
-
-
-def run_of(project: OpenProject, run: Annotated[int, InPath(ge=1, le=10**9)]) -> StudioRun:
-    """Return the run that a path names."""
-    for one in list_runs(project.folder):
-        if one.id == run:
-            return one
-    raise HTTPException(404, "There is no such run.")
-
-
-OpenRun = Annotated[StudioRun, Depends(run_of)]
-
-
-@ROUTES.post("/projects/{name}/runs/{run}/cancel")
-def cancel_run(run: OpenRun) -> dict[str, Any]:
-    """End a run."""
-    run.cancel()
+        run = add_run(project.folder, body.what, commands, body.where)
+        run.start()
     return run.describe()
 
 
-@ROUTES.post("/projects/{name}/runs/{run}/again")
-def run_again(run: OpenRun) -> dict[str, Any]:
-    """Let a run that failed or was cancelled go on."""
+@ROUTES.post("/projects/{name}/runs/{number}/{act}")
+def change_run(
+    project: OpenProject, number: Annotated[int, InPath(ge=1, le=10**9)], act: Literal["cancel", "again"]
+) -> dict[str, Any]:
+    """End a run, or let one that failed or was cancelled go on."""
+    run = next((one for one in list_runs(project.folder) if one.id == number), None)
+    if run is None:
+        raise HTTPException(404, "There is no such run.")
     with CHANGING:
-        run.again()
+        run.cancel() if act == "cancel" else run.again()
     return run.describe()
 
 
@@ -259,20 +230,6 @@ def finish(
     """Ask nobody any more, or go on."""
     studio.served(project.name).session.change({"paused": finished})
     return describe_project(studio, project)
-
-
-@ROUTES.post("/projects/{name}/audit")
-def begin_audit(body: AuditBody, project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
-    """Draw accepted triples to be judged once more, by themselves, or go on with those that were drawn."""
-    session = project.session
-    among = project.result / ("removed.tsv" if project.options.goal == "check" else "accepted.tsv")  # as was guaranteed
-    if session is None or not among.is_file():
-        raise OptionError("Nothing is decided yet, so there is nothing to audit.")
-    start_audit(session, among=among, count=body.count, target=body.target).close()
-    session, among = (path.relative_to(project.folder) for path in (session, among))
-    words = ["actc", "audit", str(session), "--among", str(among), "--count", str(body.count)]
-    words += ["--target", f"{body.target:g}"]
-    return {**studio.describe(project.name + AUDIT), "command": shlex.join(words)}
 
 
 @ROUTES.get("/projects/{name}/downloads")
@@ -343,8 +300,8 @@ def create_studio(folder: Any, host: str = "127.0.0.1", address: str | None = No
 
     @contextlib.asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
-        with RunQueue(folder, os.cpu_count() or 1):
-            yield
+        resume_runs(folder)
+        yield
         await to_thread.run_sync(studio.close)
 
     app = FastAPI(title="actc studio", version=__version__, openapi_url=None, lifespan=running)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import hmac
-import os
 import secrets
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -20,7 +16,7 @@ from fastapi import Depends, HTTPException, Request
 from fastapi import Path as InPath
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from actc.data.text_files import ordinary
+from actc.data.deliver import write_beside
 from actc.errors import ActcError, FileError
 from actc.session import OWNER, Session
 from actc.session.processes import planning
@@ -31,11 +27,10 @@ from actc.web.studio.project import HIDDEN, Project, find_project
 
 PREFIX, AUDIT = "/session/", ".audit"
 MOST_OPEN = 8
-"""Sessions that are open at once: each has a planner with its pool in memory."""
-IDLE = 900.0  # seconds without a request, after which a session's planner gives its memory back
+"""Sessions that are open at once, those asked for last: each has a planner with its pool in memory."""
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Served:
     """A session that is served: its pages, and the planner beside them."""
 
@@ -43,11 +38,10 @@ class Served:
     app: ASGIApp
     version: tuple[int, int]
     ending: ExitStack
-    last_request: float
 
 
 class Studio:
-    """A folder with projects; it opens sessions when somebody asks for their pages, and closes those nobody asks for.
+    """A folder with projects; it opens sessions when somebody asks for their pages, and closes the oldest of many.
 
     Parameters
     ----------
@@ -61,19 +55,15 @@ class Studio:
 
     def __init__(self, folder: Path, host: str = "127.0.0.1", address: str | None = None) -> None:
         self.folder, self.host, self.address = folder, host, address
-        self.token = read_token(folder)
+        secret = folder / HIDDEN / "secret"
+        if not secret.exists():
+            with write_beside(secret) as unfinished:
+                unfinished.touch(0o600)
+                unfinished.write_bytes(secrets.token_bytes(32))
+        links = Links.of(secret.parent)
+        self.token, self.place, self.cookie = links.sign("studio"), links.place, links.cookie("studio")
         self._open: dict[str, Served] = {}
         self._lock = threading.Lock()
-
-    @property
-    def cookie(self) -> str:
-        """The name of its cookie."""
-        return f"actc_studio_{hashlib.sha256(self.token.encode()).hexdigest()[:8]}"
-
-    @property
-    def place(self) -> str:
-        """Where its pages are: a cookie of a path that nobody can guess goes to no other port."""
-        return f"/{hashlib.sha256(f'place {self.token}'.encode()).hexdigest()[:32]}"
 
     def opens(self, token: str) -> bool:
         """Return True if a token is the right one, in constant time."""
@@ -113,25 +103,27 @@ class Studio:
 
     def served(self, key: str) -> Served:
         """Return an open session; a new one where another has taken its folder's place."""
-        options, folder = find_project(self.folder, key.removesuffix(AUDIT)).options, self.session_folder(key)
-        version, now = _version(folder), time.monotonic()
+        name, is_audit = key.removesuffix(AUDIT), key.endswith(AUDIT)
+        options, folder = find_project(self.folder, name).options, self.session_folder(key)
+        version = _version(folder)
         with self._lock:
-            for other in self._idle(key, now):
-                self._close(other)
-            if key in self._open and self._open[key].version != version:
-                self._close(key)
-            if key not in self._open:
+            served = self._open.pop(key, None)
+            if served is not None and served.version != version:
+                served.ending.close()
+                served = None
+            if served is None:
                 session, ending = Session(folder), ExitStack()
                 ending.callback(session.close)
                 chosen = {name: getattr(options, name) for name in ("title", "guidelines")}  # since the session began
                 session.change({name: text for name, text in chosen.items() if getattr(session.settings, name) != text})
                 ending.enter_context(planning(session, lambda sentence: None))  # the owner's page shows trouble
-                tab = "people" if key.endswith(AUDIT) else "decide"
-                back = f"project/{key.removesuffix(AUDIT)}#{tab}"
+                back = f"project/{name}#{'people' if is_audit else 'decide'}"
                 app = create_app(session, self.host, PREFIX + key, back, self.address)
-                self._open[key] = Served(session, app, version, ending, now)
-            self._open[key].last_request = now
-            return self._open[key]
+                served = Served(session, app, version, ending)
+            self._open[key] = served  # the last one, until another is asked for
+            if len(self._open) > MOST_OPEN:
+                self._close(next(iter(self._open)))
+            return served
 
     def describe(self, key: str) -> dict[str, Any]:
         """Return where a session stands, and the links of its owner and of somebody who judges alone."""
@@ -164,9 +156,8 @@ class Studio:
     def closed(self, name: str) -> Iterator[None]:
         """Close the sessions of a project, and let nobody open one for as long as this lasts."""
         with self._lock:
-            for key in (name, name + AUDIT):
-                if key in self._open:
-                    self._close(key)
+            for key in {name, name + AUDIT} & {*self._open}:
+                self._close(key)
             yield
 
     def close(self) -> None:
@@ -175,28 +166,8 @@ class Studio:
             for key in list(self._open):
                 self._close(key)
 
-    def _idle(self, key: str, now: float) -> list[str]:
-        """Return the sessions without a request of late, or longer than for any of the many others."""
-        others = sorted((one for one in self._open if one != key), key=lambda one: -self._open[one].last_request)
-        return [one for k, one in enumerate(others) if now - self._open[one].last_request > IDLE or k >= MOST_OPEN - 1]
-
     def _close(self, key: str) -> None:
         self._open.pop(key).ending.close()
-
-
-def read_token(folder: Path) -> str:
-    """Return the secret of a studio's folder, made at its first use and readable by its owner alone."""
-    path = folder / HIDDEN / "secret"
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    if not path.exists():
-        beside = path.with_name(f"secret-{secrets.token_hex(4)}")
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(base64.urlsafe_b64encode(secrets.token_bytes(24)).decode())
-        beside.replace(path)
-    token = ordinary(path).read_text(encoding="ascii", errors="replace").strip()
-    if len(token) < 32:
-        raise FileError(f"{path}: the file is too short; remove it, and a new secret is made.")
-    return token
 
 
 def _version(folder: Path) -> tuple[int, int]:

@@ -10,12 +10,14 @@ let filled = false; // the fields of the store
 let looked = {}; // what was shown before it may be written: store and graph, by publish or withdraw
 let waits = null; // the run whose end is waited for
 
-export function showTake({ accepted, runs, report, target }) {
+export function showTake({ accepted, runs, report, options }) {
   const state = JSON.stringify([accepted, runs.length, runs.at(-1)?.state]);
   at("store-sheet").hidden = accepted === null;
   at("take-report").hidden = !report;
   if (state !== seen) readTakes(state);
   if (!filled) { // what was published where is still there after a reload, to be withdrawn from there
+    const first = { to: options.store.replace(/query$/, "update"), into: "", base: "", out_of: options.graph_iri, remove: false };
+    const target = [...runs].reverse().find((run) => run.where)?.where ?? first;
     for (const name of ["to", "into", "base", "out_of"]) at(name).value = target[name];
     at("remove").checked = target.remove;
   }

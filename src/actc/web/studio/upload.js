@@ -16,30 +16,29 @@ function sendFile(address, file, onProgress) {
   });
 }
 
-// Send files into a project; returns why some were refused, and whose role another file has.
+// Send files into a project; returns why some were refused, or are not used.
 export async function sendFiles(project, files, list) {
-  /** @type {{refused: string[], choices: any[]}} */
-  const sent = { refused: [], choices: [] };
+  const refused = [];
   for (const file of files) {
     const bar = drawProgress(`Upload of ${file.name}`);
     const line = element("li", {}, element("bdi", {}, file.name), " ", bar);
     list.append(line);
     const reply = await sendFile(`${project}/files/${encodeURIComponent(file.name)}`, file, (share) => showShare(bar, share));
     line.remove();
-    if (reply.status !== 200) sent.refused.push(`${file.name}: ${sentenceOf(reply)}`);
-    else if (reply.content.guess) sent.choices.push(reply.content);
+    if (reply.status !== 200) refused.push(`${file.name}: ${sentenceOf(reply)}`);
+    else if (reply.content.other) refused.push(`${file.name} is not used: ${reply.content.other} is the ${reply.content.guess} already. Say in the list what each is.`);
   }
-  return sent;
+  return refused;
 }
 
-// The page of the project, which opens next, shows what was refused, and where there is a choice.
+// The page of the project, which opens next, shows what was refused.
 const keyOf = (name) => `actc:sent:${name}`;
-export const remember = (name, sent) => sessionStorage.setItem(keyOf(name), JSON.stringify(sent));
+export const remember = (name, refused) => sessionStorage.setItem(keyOf(name), refused.join("\n"));
 
 export function recall(name) {
-  const sent = JSON.parse(sessionStorage.getItem(keyOf(name)) ?? '{"refused": [], "choices": []}');
+  const refused = sessionStorage.getItem(keyOf(name)) ?? "";
   sessionStorage.removeItem(keyOf(name));
-  return sent;
+  return refused;
 }
 
 // Files that are dropped on a place, or chosen by its button.
