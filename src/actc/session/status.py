@@ -114,11 +114,13 @@ def picture(session: Session) -> dict[str, Any]:
     """Return what the refits expect: accuracy by number of labels, the latest cuts, and when to stop."""
     refits = _refits(session)
     latest = refits[-1] if refits else None
+    # As the last refit left them, those with most labels first.
+    lines = json.loads(session.store.value("SELECT content FROM relations") or "[]")[:MOST_RELATIONS]
     return {
         "curve": [
             [one["labels"], one["expected"], one["low"], one["high"]] for one in refits if one["expected"] is not None
         ],
-        "relations": all_relations(session, MOST_RELATIONS),
+        "relations": [line | {"name": session.names.of(line["relation"]).name} for line in lines],
         "audit": session.settings.is_audit,
         "words": _page_words(session.settings),
         "advice": write_advice(latest, progress(session)),
@@ -136,12 +138,6 @@ def _refits(session: Session) -> list[dict[str, Any]]:
     if not all(isinstance(one, dict) and one.keys() >= NEEDED for one in refits):
         raise FileError(f"{session.store.path}: a refit in it is damaged; put back a copy of the session.")
     return refits
-
-
-def all_relations(session: Session, most: int | None = None) -> list[dict[str, Any]]:
-    """Return the relations as the last refit left them, with their names; those with most labels first."""
-    lines = json.loads(session.store.value("SELECT content FROM relations") or "[]")[:most]
-    return [line | {"name": session.names.of(line["relation"]).name} for line in lines]
 
 
 def write_advice(refit: dict[str, Any] | None, counts: dict[str, Any]) -> str:
