@@ -10,8 +10,8 @@ import duckdb
 import numpy as np
 import pytest
 
+from actc.data.database import in_one_sentence
 from actc.data.files import write_scored, write_triples
-from actc.data.spark_session import in_one_sentence
 from actc.errors import ActcError
 from actc.evidence.score import create_training_set, learn
 from actc.evidence.spark_engine import write_evidence as write_by_spark

@@ -17,8 +17,7 @@ from actc.complete.candidates import Candidates
 from actc.complete.config import Finished, RunConfig
 from actc.complete.doubt import probability_wrong
 from actc.data.files import read_list, write_triples
-from actc.data.pages import render
-from actc.data.text_files import write_json, write_text
+from actc.data.text_files import render, write_json, write_text
 from actc.data.triples import IntArray, ScoredTriples
 from actc.decide.case import Case
 from actc.decide.decision_table import BY, DECISIONS, MAX_REASONS, write_decisions

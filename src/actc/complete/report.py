@@ -22,8 +22,7 @@ from actc.data.answers import Answers
 from actc.data.calibration import Sources
 from actc.data.files import in_one_line, write_triples
 from actc.data.frames import TRIPLE
-from actc.data.pages import render
-from actc.data.text_files import write_json, write_text
+from actc.data.text_files import render, write_json, write_text
 from actc.data.triples import IntArray, Triples
 from actc.decide.calibrate import describe_calibration, write_sources
 from actc.decide.case import Case

@@ -1,4 +1,4 @@
-"""Plain files in and out: texts, gzipped or not, CSV and JSON; an output is complete or absent."""
+"""Plain files in and out: texts, gzipped or not, CSV and JSON, pages from ``templates/``; complete or absent."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -193,3 +194,29 @@ def find_encoding(path: Path) -> str:
     if start == b"\xfe\xff":  # which DuckDB does not read
         raise FileError(f"{path}: {NOT_UTF8}")
     return "utf-16" if start == b"\xff\xfe" else "utf-8"
+
+
+def render(template: str, **values: Any) -> str:
+    """Return a template, filled, what is put in being escaped, but in Markdown; a value that is missing is an error."""
+    return str(_environment().get_template(template).render(**values))
+
+
+def read_template(name: str) -> str:
+    """Return a template as it stands: the stylesheet, for who serves it as a file."""
+    loader = _environment().loader
+    return str(loader.get_source(_environment(), name)[0])
+
+
+@cache
+def _environment() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("actc.data"),
+        autoescape=lambda name: not str(name).endswith(".md"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    made.filters |= {"percent": "{:.0%}".format, "count": "{:,}".format, "number": "{:.3g}".format}
+    return made

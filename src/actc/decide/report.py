@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from actc.data.pages import render
-from actc.data.text_files import in_json, write_text
+from actc.data.text_files import in_json, render, write_text
 from actc.data.triples import as_vocabulary
 from actc.decide.case import Case
 from actc.decide.decision_table import ORACLE, PEOPLE

@@ -15,11 +15,11 @@ from typing import Any
 import pyarrow
 from pyspark.sql import functions as sql
 
+from actc.data.database import open_spark, run_action
 from actc.data.files import describe_bad_row, name_further
 from actc.data.frames import SCORED, TRIPLE, Columns, call_columns
 from actc.data.layout import Layout
 from actc.data.progress import Progress
-from actc.data.spark_session import open_session, run_action
 from actc.decide.decide_sql import EMPTY_NAME, UNNAMED, DecisionCounts, DecisionPlan, Rows, carry_out
 from actc.errors import ActcError, FileError, OptionError
 
@@ -32,7 +32,7 @@ def run(plan: DecisionPlan, candidates: Layout, out: Path, progress: Progress) -
         raise OptionError(
             f"{candidates.path}: the engine spark reads Parquet only; use duckdb, or write it as Parquet."
         )
-    with open_session(plan.master, plan.memory) as session:
+    with open_spark(plan.master, plan.memory) as session:
         rows = _read_parquet(
             session, _addresses(candidates), SCORED, plan.named, tuple(name_further(candidates).values())
         )
@@ -43,7 +43,7 @@ def run_remote(
     plan: DecisionPlan, urls: Sequence[str], out: str, overwrite: bool, progress: Progress
 ) -> DecisionCounts:
     """Do the same with Parquet files and an output that Spark's file systems (hdfs://, s3a://) hold."""
-    with open_session(plan.master, plan.memory) as session:
+    with open_spark(plan.master, plan.memory) as session:
         rows = _read_parquet(session, urls, SCORED, plan.named)
         path = session._jvm.org.apache.hadoop.fs.Path
         files = path(out).getFileSystem(session._jsc.hadoopConfiguration())

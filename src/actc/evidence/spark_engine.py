@@ -17,8 +17,7 @@ import numpy as np
 from pyspark.ml.feature import Bucketizer
 from pyspark.sql import functions as sql
 
-from actc.data.database import open_database, quote
-from actc.data.spark_session import in_one_sentence, open_session
+from actc.data.database import in_one_sentence, open_database, open_spark, quote
 from actc.data.triples import FloatArray
 from actc.evidence.model import HAS, EvidenceModel
 from actc.evidence.plan import candidate_steps, last_uses, whole_rows
@@ -39,7 +38,7 @@ def write_evidence(work: Work, model: EvidenceModel, out: Path, memory: int, mas
     master : str, optional
         The cluster's address; this machine if not given.
     """
-    started = open_session(master, memory)
+    started = open_spark(master, memory)
     with tempfile.TemporaryDirectory(prefix="actc-") as name, started as session, in_one_sentence():
         _put_tables(session, work, Path(name))
         _run_steps(session, work, Path(name))

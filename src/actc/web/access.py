@@ -29,8 +29,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from actc.data.pages import render
-from actc.data.text_files import ordinary
+from actc.data.text_files import ordinary, render
 from actc.errors import FileError
 from actc.session import Annotator, Session
 

@@ -22,7 +22,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from actc import __version__
 from actc.data.deliver import NO_ROOM
-from actc.data.pages import read_template, render
+from actc.data.text_files import read_template, render
 from actc.errors import ActcError, SessionError
 from actc.session import Session
 from actc.web.access import JUDGE, KINDS, OWNER_PAGE, Gate, Links, welcome

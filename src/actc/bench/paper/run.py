@@ -37,9 +37,8 @@ from actc.bench.paper.tables import (
 )
 from actc.bench.plots import check_matplotlib
 from actc.bench.runs import Conditions, Experiment, run_plan_to_file
-from actc.data.pages import render
 from actc.data.progress import Progress, ignore_progress
-from actc.data.text_files import write_csv, write_text
+from actc.data.text_files import render, write_csv, write_text
 from actc.errors import OptionError, choose
 from actc.methods.named import find_method
 

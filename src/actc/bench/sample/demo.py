@@ -19,9 +19,8 @@ from actc.bench.sample import Sample, load_sample
 from actc.complete.run import complete_graph
 from actc.data.answers import Annotations
 from actc.data.files import write_scored, write_triples
-from actc.data.pages import render
 from actc.data.progress import Progress, ignore_progress
-from actc.data.text_files import write_text
+from actc.data.text_files import render, write_text
 from actc.data.triples import IntArray
 from actc.decide.calibrate import describe_calibration, write_sources
 from actc.decide.case import Case

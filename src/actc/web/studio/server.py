@@ -16,8 +16,7 @@ from fastapi import Path as InPath
 from fastapi.responses import FileResponse, HTMLResponse, Response
 
 from actc import __version__
-from actc.data.pages import render
-from actc.data.text_files import read_amount
+from actc.data.text_files import read_amount, render
 from actc.errors import OptionError
 from actc.session.processes import make_file
 from actc.web.access import REPORT_POLICY, Gate, checking, welcome
