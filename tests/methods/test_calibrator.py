@@ -34,14 +34,6 @@ def test_a_second_selection_goes_on_from_the_fit(pool, labels):
     assert not set(rows.tolist()) & set(calibrator.select(10).tolist())
 
 
-def test_thresholds_are_in_units_of_the_scores_that_came(pool, labels):
-    raw, answers = pool.with_scores(20 * pool.scores - 4), Annotations(np.arange(40), labels[:40])
-    calibrator = Calibrator("localopt-acc").fit(raw, answers)
-    plain = Calibrator("localopt-acc").fit(pool, answers)  # LocalOpt cuts at answered scores, whatever their scale
-    assert calibrator.thresholds_.cuts == pytest.approx(20 * plain.thresholds_.cuts - 4, abs=1e-9)
-    assert (calibrator.predict(raw) == plain.predict(pool)).all()
-
-
 def test_one_calibration_fits_the_model_once(pool, labels, monkeypatch):
     fits, fit = [], actc.methods.pooled.method.fit_regimes
     monkeypatch.setattr(actc.methods.pooled.method, "fit_regimes", lambda *arguments: fits.append(1) or fit(*arguments))

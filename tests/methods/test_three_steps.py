@@ -9,7 +9,7 @@ from actc import METHODS, ScoredTriples
 from actc.data.answers import Annotations
 from actc.errors import OptionError, TableError
 from actc.methods.estimate_labels import DecisionSets
-from actc.methods.three_steps import GlobalOpt, LocalOpt, Squash, needs_squashing
+from actc.methods.three_steps import GlobalOpt, LocalOpt, Squash
 from tests.conftest import make_pool
 
 
@@ -45,12 +45,6 @@ def test_undone_cuts_part_neighbouring_floats_as_the_squashed_ones_do(first, mea
     squashed = squash.apply(pool).scores
     raw_cuts = squash.undo(squashed, pool)
     assert ((pool.scores[:, None] >= raw_cuts) == (squashed[:, None] >= squashed)).all()
-
-
-def test_only_scores_outside_zero_to_one_need_squashing():
-    assert not needs_squashing(pool_of([0.0, 1.0]))
-    assert needs_squashing(pool_of([0.0, 1.1]))
-    assert needs_squashing(pool_of([-0.1, 1.0]))
 
 
 GRID = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]

@@ -124,10 +124,6 @@ class Measurements:
         values = np.mean([self.select(run, metric, budget) for run in runs], axis=0)
         return Average(float(values.mean()), standard_error(values.mean(axis=0)), standard_error(values.mean(axis=1)))
 
-    def only(self, runs: Container[Run]) -> Measurements:
-        """Return the measurements of some runs alone."""
-        return Measurements(self.budgets, {run: values for run, values in self.runs.items() if run in runs})
-
     def first_repeats(self, count: int) -> Measurements:
         """Return the measurements of the first repeats alone, so that runs of different length can be compared."""
         return Measurements(self.budgets, {run: values[:, :, :count] for run, values in self.runs.items()})
@@ -146,9 +142,9 @@ def standard_error(values: FloatArray) -> float | None:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
 
 
-def read_measurements(path: Path) -> Measurements:
-    """Fold the rows of a file, of whatever methods and cells it has."""
-    rows = read_rows(path)
+def read_measurements(path: Path, runs: Container[Run] | None = None) -> Measurements:
+    """Fold the rows of a file, of whatever methods and cells it has, or of some runs alone."""
+    rows = [row for row in read_rows(path) if runs is None or row.run in runs]
     if not rows:
         raise FileError(f"{path} holds no rows.")
     return fold_rows(rows)

@@ -151,10 +151,6 @@ class Experiment:
         """Whether any method looks at the known triples."""
         return any(method.reads != "pool" for method in self.methods.values())
 
-    def count_rows(self, chunk: Chunk) -> int:
-        """Return how many rows a chunk has."""
-        return len(self.conditions.affordable(self.methods[chunk.run.method])) * len(chunk.repeats)
-
     def complete(self, rows: Sequence[Row]) -> list[Row]:
         """Return the planned ones of some rows, in the plan's order.
 
@@ -292,8 +288,9 @@ def _open_rows(path: Path, plan: Experiment, conditions: dict[str, Any]) -> set[
     rows = read_rows(path)
     planned = {(chunk.run, repeat): chunk for chunk in plan.chunks for repeat in chunk.repeats}
     owners = [planned.get((row.run, row.repeat)) for row in rows]
+    budgets = {name: len(plan.conditions.affordable(method)) for name, method in plan.methods.items()}
     counts = Counter(owners)
-    whole = {chunk for chunk in plan.chunks if counts[chunk] == plan.count_rows(chunk)}
+    whole = {chunk for chunk in plan.chunks if counts[chunk] == budgets[chunk.run.method] * len(chunk.repeats)}
     rows = [row for row, owner in zip(rows, owners, strict=True) if owner is None or owner in whole]
     write_rows(path, rows, plan.conditions.metrics)
     return whole

@@ -71,11 +71,6 @@ class Item:
     draw: Callable[[Measurements], Figure] | None = None  # returns the figure
 
 
-def has_own_methods(name: str) -> bool:
-    """Return True if methods of the user's own stand in an item too."""
-    return name.startswith(("table", "comparisons"))
-
-
 def build_table(results: Measurements, name: str, own_methods: Sequence[str]) -> TextTable:
     """Return the table of that name."""
     item = ITEMS[name]
@@ -102,7 +97,8 @@ def plan_runs(
         place = (cell.dataset, cell.model)
         impossible = set() if cell.has_known else needs_known
         for name, item in chosen.items():
-            for method in (*item.methods, *(own_methods if has_own_methods(name) else ())):
+            own = own_methods if name.startswith(("table", "comparisons")) else ()
+            for method in (*item.methods, *own):
                 if item.wants(place) and method not in impossible:
                     run = Run(*place, method)
                     wanted[run] = max(wanted.get(run, 0), min(repeats, item.repeats or repeats))
@@ -267,7 +263,7 @@ def run_paper(
     runs = plan_runs(chosen, own_methods, cells, min(repeats, QUICK_REPEATS) if quick else repeats)
     plan = Experiment(cells, runs, conditions or Conditions(draws="authors"))
     run_plan_to_file(plan, out / "rows.csv", jobs=jobs, progress=progress)
-    return write_paper(read_measurements(out / "rows.csv").only(runs), chosen, out, own_methods)
+    return write_paper(read_measurements(out / "rows.csv", runs), chosen, out, own_methods)
 
 
 def write_paper(results: Measurements, items: Iterable[str], out: Path, own_methods: Sequence[str] = ()) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import csv
 import itertools
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -26,7 +27,6 @@ from actc.decide.calibrate import describe_calibration, write_sources
 from actc.decide.case import Case
 from actc.decide.decision_table import ORACLE, Decisions
 from actc.errors import OptionError
-from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.methods.named import METHODS
 
@@ -182,13 +182,12 @@ def complete_families(folder: Path, seed: int = 0) -> tuple[dict[str, int], tupl
     write_triples(folder / "families.tsv", world.take(~hidden).columns())
     out = folder / "better"
     complete_graph(folder / "families.tsv", out, budget=0, seed=seed)
-    accepted, missing = read_graph(out / "accepted.tsv"), world.take(hidden)
-    lines = (out / "accepted.tsv").read_text(encoding="utf-8").splitlines()
-    place = lines[0].split("\t").index("rule")
-    rules = dict.fromkeys(line.split("\t")[place] for line in lines[1:])
-    true = int(missing.contains(accepted).sum())
-    counts = {"facts": int((~hidden).sum()), "hidden": len(missing), "accepted": len(accepted), "true": true}
-    return counts, tuple(rules)[:3]
+    with (out / "accepted.tsv").open(encoding="utf-8") as lines:
+        accepted = list(csv.DictReader(lines, delimiter="\t"))
+    names = ([row[name] for row in accepted] for name in ("head", "relation", "tail"))
+    true = int((world.take(hidden).find(*names) >= 0).sum())
+    counts = {"facts": int((~hidden).sum()), "hidden": int(hidden.sum()), "accepted": len(accepted), "true": true}
+    return counts, tuple(dict.fromkeys(row["rule"] for row in accepted))[:3]
 
 
 def write_demo(demo: Demo) -> None:
