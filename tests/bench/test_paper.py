@@ -141,7 +141,7 @@ def test_comparisons_leave_out_pairs_that_were_not_run():
 @pytest.mark.long
 def test_the_command_runs_a_method_from_a_file_in_this_folder(tmp_path):
     data = write_toy_scores(tmp_path / "data", [("codex-s", "complex")], size=1000)
-    (tmp_path / "mine.py").write_text("from actc.methods.named import LocalOpt\nbest = LocalOpt('mine')\n")
+    (tmp_path / "mine.py").write_text("from actc.methods.three_steps import LocalOpt\nbest = LocalOpt('mine')\n")
     command = [sys.executable, "-m", "actc.cli.main", "paper", "--quick", "--repeats", "2"]
     command += ["--only", "table-avg", "--method", "mine:best", "--out", "look"]
     source = str(Path(paper.__file__).parents[3])

@@ -79,7 +79,7 @@ def test_a_broken_row_is_named(tmp_path, broken):
 
 def test_a_method_of_the_users_own_runs_in_every_process(run, tmp_path, monkeypatch):
     (tmp_path / "half_way.py").write_text(
-        "from actc.methods.named import LocalOpt\nmethod = LocalOpt('Baseline under another name')\n"
+        "from actc.methods.three_steps import LocalOpt\nmethod = LocalOpt('Baseline under another name')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     run(runs={Run(*CELLS[0], "half_way:method"): 20, Run(*CELLS[0], "localopt-acc"): 20}, jobs=2)

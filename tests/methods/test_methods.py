@@ -69,7 +69,8 @@ def test_a_method_that_does_not_exist_is_answered_in_a_sentence(text, sentence):
 
 def test_a_method_may_come_from_a_module(pool, labels, tmp_path, monkeypatch):
     (tmp_path / "my_methods.py").write_text(
-        "from actc.methods.named import METHODS, SelectingMethod\n"
+        "from actc.methods.named import METHODS\n"
+        "from actc.methods.three_steps import SelectingMethod\n"
         "class Mine(SelectingMethod):\n"
         "    summary, selector = 'mine', 'random'\n"
         "    def find_cuts(self, pool, annotation_sets):\n"
@@ -87,7 +88,7 @@ def test_a_method_may_come_from_a_module(pool, labels, tmp_path, monkeypatch):
     ("text", "sentence"),
     [
         ("math:pi", "math:pi"),
-        ("actc.methods.named:LocalOpt", "LocalOpt"),
+        ("actc.methods.three_steps:LocalOpt", "LocalOpt"),
         (3.14, "3.14"),
     ],
 )

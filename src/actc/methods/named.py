@@ -23,13 +23,11 @@ from actc.data.triples import BoolArray, FloatArray, ScoredTriples, Thresholds
 from actc.errors import ActcError, ChoiceError, OptionError, check_choice
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.model import Posterior
-from actc.methods.three_steps import Actc, GlobalOpt, LocalOpt, SelectingMethod, Squash
+from actc.methods.three_steps import Actc, GlobalOpt, LocalOpt, Squash
 
-__all__ = [
-    "METHODS", "Fit", "Method", "SelectingMethod", "describe_options", "find_method", "finds_cuts", "named_method",
-    "thresholds_of", "warn_of_scores",
-]  # fmt: skip
 LOG = logging.getLogger("actc")
+IMPORTED: dict[str, Method] = {}
+"""The methods that this process imported, by name."""
 
 
 class Fit(Protocol):
@@ -141,8 +139,8 @@ def find_method(text: str | Method) -> Method:
         raise ActcError(f"The module {name!r} of the method {text} cannot be imported: {message}.") from error
     if not hasattr(module, attribute):
         raise ActcError(f"The module {name!r} has nothing called {attribute!r}.")
-    _IMPORTED[text] = _check_method(getattr(module, attribute), text)
-    return _IMPORTED[text]
+    IMPORTED[text] = _check_method(getattr(module, attribute), text)
+    return IMPORTED[text]
 
 
 def named_method(text: str) -> Method:
@@ -153,8 +151,8 @@ def named_method(text: str) -> Method:
     name, _, rest = text.partition(":")
     if name in METHODS:
         return _with_options(name, METHODS[name], rest) if rest else METHODS[name]
-    if text in _IMPORTED:
-        return _IMPORTED[text]
+    if text in IMPORTED:
+        return IMPORTED[text]
     if names_module(text):
         raise OptionError(
             f"The file names a method of somebody's own, {text}, which is code that would be run. If you trust it, "
@@ -167,11 +165,6 @@ def names_module(text: str) -> bool:
     """Return True if a method's name is one of a module (``module:name``), which has to be imported."""
     name, _, rest = text.partition(":")
     return name not in METHODS and bool(rest) and "=" not in rest
-
-
-def imported_name(text: str) -> list[str]:
-    """Return a method's name for the command line of another process, if it is one that this process imported."""
-    return [text] if text in _IMPORTED else []
 
 
 def _with_options(name: str, method: Any, rest: str) -> Method:
@@ -219,14 +212,11 @@ def _check_method(method: Any, name: str) -> Method:
     if not isinstance(method, Method):
         missing = [word for word in vars(Method) if not (word.startswith("_") or hasattr(method, word))]
         raise OptionError(
-            f"{name} is no method: it has no {', '.join(missing)}. Build on actc.methods.named.SelectingMethod, "
+            f"{name} is no method: it has no {', '.join(missing)}. Build on actc.methods.three_steps.SelectingMethod, "
             "as docs/how-to/own-method.md shows."
         )
     return method
 
-
-_IMPORTED: dict[str, Method] = {}
-"""The methods that this process imported, by name."""
 
 METHODS: dict[str, Method] = {
     "actc-lr-rndm": Actc("ACTC: random triples, logistic regression, best accuracy"),

@@ -19,7 +19,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from actc.errors import SessionError, describe_failure
-from actc.methods.named import find_method, imported_name
+from actc.methods.named import IMPORTED, find_method
 from actc.session.export import export_session, write_report
 from actc.session.plan import Planner
 from actc.session.session import FAILURE, Session
@@ -44,8 +44,8 @@ def command_of(session: Session, *words: str) -> list[str]:
 
     A method of the user's own is imported there too, if this process imported it.
     """
-    own = imported_name(session.settings.method) or [""]
-    return [sys.executable, "-P", "-m", "actc.session.processes", str(session.folder), *own, *words]
+    own = session.settings.method if session.settings.method in IMPORTED else ""
+    return [sys.executable, "-P", "-m", "actc.session.processes", str(session.folder), own, *words]
 
 
 @contextmanager

@@ -1,7 +1,4 @@
-"""The paper's figures, redrawn from rows: rows in, figure out.
-
-Colours are Okabe and Ito's, distinct for colour-blind readers too; every line also has a marker of its own.
-"""
+"""The paper's figures, redrawn from rows: rows in, figure out. Every line has a marker of its own beside its colour."""
 
 from __future__ import annotations
 
@@ -14,14 +11,14 @@ import numpy as np
 
 from actc.bench.measurements import Measurements, Run
 from actc.bench.paper.tables import DATASET_LABELS, MODEL_LABELS, label_cell, label_method
-from actc.bench.plots import check_matplotlib, new_figure
+from actc.bench.plots import COLOURS, check_matplotlib, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-BLUE, VERMILION, GREEN, PURPLE, ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, *_ = COLOURS
 # How a line is drawn: colour, marker, style.
 METHOD_LOOKS = {
     "actc-lr-rndm": (BLUE, "o", "-"),

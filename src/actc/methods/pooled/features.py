@@ -1,7 +1,7 @@
 """What does a pool say about its relations before any label?
 
 Everything here is computed once per pool (and its known triples); a fit then costs the same whatever the pool's size.
-In order: the transform of the scores, the relations' features, their points.
+In order: the transform of the scores, the relations' features and points, the valleys between clusters of scores.
 """
 
 from __future__ import annotations
@@ -200,10 +200,10 @@ def _looks_like_lists(pool: ScoredTriples) -> float:
 # Scores are taken as they are, since a transform by rank would flatten the clusters. So this, unlike the other
 # features, depends on the scale of the scores; scores that all lie between 0 and 1 are made log-odds first.
 
-_POINTS = 41  # quantiles that stand for the scores of a relation
-_STEPS = 30  # of expectation and maximisation
+_QUANTILES = 41  # quantiles that stand for the scores of a relation
+_EM_STEPS = 30  # of expectation and maximisation
 _GRID = 41  # places between the clusters at which the valley is looked for
-_PARAMETERS = 3  # that two normal distributions have more than one
+_MORE_PARAMETERS = 3  # that two normal distributions have more than one
 _AT_ONCE = 1024  # relations whose tables are in memory
 
 Mixture = tuple[FloatArray, FloatArray, FloatArray]
@@ -221,18 +221,18 @@ def find_valleys(
     within_unit = ascending[0] >= 0 and ascending[-1] <= 1
     scale = max(abs(ascending[0]), abs(ascending[-1]), 1e-300)  # squares must not overflow
     grouped, ascending = (_log_odds(scores) if within_unit else scores / scale for scores in (grouped, ascending))
-    whole = quantile_points(ascending, np.array([0]), np.array([len(ascending)]), _POINTS)
+    whole = quantile_points(ascending, np.array([0]), np.array([len(ascending)]), _QUANTILES)
     places, clear = np.zeros((3, len(counts))), np.zeros(len(counts))
     reliability = counts / (counts + tuned.VALLEY_SHRINK)
     # With fewer scores no valley is ever clear enough; of few distinct scores each would look like a cluster.
     distinct = len(np.unique(ascending)) / len(ascending)
     enough = np.flatnonzero((reliability > tuned.LEAST_CLEAR) & (distinct > tuned.LEAST_DISTINCT))
     for some in np.split(enough, range(_AT_ONCE, len(enough), _AT_ONCE)):
-        own = quantile_points(grouped, starts[some], counts[some], _POINTS)
+        own = quantile_points(grouped, starts[some], counts[some], _QUANTILES)
         points = np.concatenate([own, np.repeat(whole, len(own), axis=0)], axis=1)
         # How many scores each point stands for: a relation's own, and beside them a few of the whole pool.
-        each = np.stack([counts[some], np.full(len(some), tuned.SHRINK)], axis=1) / _POINTS
-        places[:, some], clear[some] = _find_valleys(points, np.repeat(each, _POINTS, axis=1))
+        each = np.stack([counts[some], np.full(len(some), tuned.SHRINK)], axis=1) / _QUANTILES
+        places[:, some], clear[some] = _find_valleys(points, np.repeat(each, _QUANTILES, axis=1))
     return sigmoid(places) if within_unit else places * scale, clear * reliability
 
 
@@ -263,12 +263,12 @@ def _find_valleys(points: FloatArray, weight: FloatArray) -> tuple[FloatArray, F
     x = (x - middle[:, None]) / width[:, None]
     lower_half = np.cumsum(weight, axis=1) <= 0.5 * total[:, None]
     mixture = _maximise(x, weight[..., None] * np.stack([lower_half, ~lower_half], axis=-1))
-    for _ in range(_STEPS):
+    for _ in range(_EM_STEPS):
         heights = _log_heights(mixture, x)
         both = np.logaddexp(heights[..., 0], heights[..., 1])
         mixture = _maximise(x, weight[..., None] * np.exp(heights - both[..., None]))
     gain = np.einsum("gp,gp->g", weight, both + 0.5 * x**2)
-    two = sigmoid(gain - 0.5 * _PARAMETERS * np.log(total))
+    two = sigmoid(gain - 0.5 * _MORE_PARAMETERS * np.log(total))
     valley, depth = _valley(mixture)
     mean = mixture[1]
     return middle + width * np.stack([mean.min(axis=1), valley, mean.max(axis=1)]), two * depth

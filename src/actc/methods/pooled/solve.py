@@ -1,4 +1,4 @@
-"""The search for the mode of the posterior, and the way from there to a posterior of all lines; the kinds of pools.
+"""The fit: the search for the posterior's mode, a posterior of all lines from there, the average over kinds of pools.
 
 Several priors are fitted in one pass. For each, the mode is found by Newton's method and the covariance by Laplace's
 approximation. Relations meet only in theta, so the Hessian is an arrow and is never laid out: every step costs one
