@@ -114,11 +114,8 @@ def calibrate(
     sources = replace(_name_sources(scores, labels, known, graph, picks), columns=write_columns(columns))
     if labels is None and finds_cuts(chosen):
         raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
-    facts = None if known is None else _read(known, ScoredTriples, "known", lambda path: read_scored(path)[0])
-    answers = Answers() if labels is None else _read(labels, Answers, "labels", Answers.read)
-    pool = _read(scores, ScoredTriples, "scores", lambda path: read_sample(path, answers.triples, columns=columns))
+    pool, answers, facts, there = _read_tables(scores, labels, known, graph, columns)
     warn_of_scores(chosen, pool)
-    there = None if graph is None else read_graph(graph)
     annotations = answers.on(pool)
     answers.warn_of_unused(pool, there or facts, labels if isinstance(labels, PathLike) else "answers")
     rules = Constraints.read(constraints) if isinstance(constraints, PathLike) else constraints or Constraints()
@@ -130,6 +127,16 @@ def calibrate(
     if out is not None:
         calibration.write(out)
     return calibration
+
+
+def _read_tables(
+    scores: Any, labels: Any, known: Any, graph: PathLike | None, columns: Columns
+) -> tuple[ScoredTriples, Answers, ScoredTriples | None, Graph | None]:
+    """Return candidates, answers, known triples and facts; all but the facts may be tables already."""
+    answers = Answers() if labels is None else _read(labels, Answers, "labels", Answers.read)
+    pool = _read(scores, ScoredTriples, "scores", lambda path: read_sample(path, answers.triples, columns=columns))
+    scored = None if known is None else _read(known, ScoredTriples, "known", lambda path: read_scored(path)[0])
+    return pool, answers, scored, None if graph is None else read_graph(graph)
 
 
 def _read(given: Any, kind: type[Table], name: str, read: Callable[[PathLike], Table]) -> Table:
@@ -163,13 +170,11 @@ def read_case(path: PathLike, calibration: Calibration) -> Case:
             f"{path}: it does not say which scores it came from; report on the session that it was exported from, or "
             "write it again with `actc calibrate`."
         )
-    known = None if sources.known is None else read_scored(sources.known)[0]
-    answers = Answers() if sources.labels is None else Answers.read(sources.labels)
-    pool = read_sample(sources.scores, answers.triples, columns=sources.columns)
+    inputs = sources.scores, sources.labels, sources.known, sources.graph, sources.columns
+    pool, answers, known, facts = _read_tables(*inputs)
     if pool.relation_names != thresholds.relation_names:
         raise FileError(f"{sources.scores}: its relations are not those of {path}; calibrate again.")
     candidates = pool if sources.candidates is None else read_scored(sources.candidates)[0]
-    facts = None if sources.graph is None else read_graph(sources.graph)
     rules, holdout = calibration.constraints, calibration.holdout
     case = Case(pool, Annotations(), known, calibration.method, candidates=candidates, constraints=rules, facts=facts)
     case = as_calibrated(replace(case, holdout=holdout), path, calibration)

@@ -110,7 +110,7 @@ def decide_candidates(
     plan = DecisionPlan(
         thresholds, curves, exceptions, keep_all, best_only, parse_memory(memory), master, used, columns
     )
-    paths = [candidates] if isinstance(candidates, str | Path) else list(candidates)
+    paths, place = [candidates] if isinstance(candidates, str | Path) else list(candidates), Path(out)
     remote = ["://" in str(path) for path in (out, *paths)]
     if any(remote) and not (all(remote) and engine == "spark"):
         raise OptionError(f"{out}, {paths[0]}: give both as addresses, with --engine spark, or neither.")
@@ -119,15 +119,14 @@ def decide_candidates(
     if any(remote):
         plan = replace(plan, facts=None if graph is None else str(graph))
         return run.run_remote(plan, list(map(str, paths)), str(out), overwrite, progress)  # type: ignore[no-any-return]
-    place = Path(out)
     if not str(out).endswith(("/", os.sep)) and place.suffix and not is_table(place):
         raise OptionError(f"{out}: end the name in .parquet, .tsv or .csv, or in / for a folder of Parquet parts.")
     refuse_inputs(place, [*read, graph, *paths])
     layout = find_parts(paths, SCORED, columns)
     warn_of_unused(layout)
-    plan = replace(plan, further=tuple(name_further(layout)))
     with deliver(place, overwrite) as unfinished, _open_facts(graph, engine) as facts:
-        counts: DecisionCounts = run.run(replace(plan, facts=facts), layout, unfinished, progress)
+        plan = replace(plan, further=tuple(name_further(layout)), facts=facts)
+        counts: DecisionCounts = run.run(plan, layout, unfinished, progress)
         if not len(counts):
             raise FileError(f"{layout.path}: there is no triple in the file.")
     return counts
