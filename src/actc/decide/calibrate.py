@@ -111,7 +111,12 @@ def calibrate(
     """
     chosen = find_method(method)
     target = None if precision is None else TargetPrecision(precision, confidence)
-    sources = replace(_name_sources(scores, labels, known, graph, picks), columns=write_columns(columns))
+    check_choice("way of picking", picks, PICKS)
+    given = {"scores": scores, "labels": labels, "known": known, "graph": graph}
+    named: dict[str, Any] = {name: Path(one).resolve() for name, one in given.items() if isinstance(one, PathLike)}
+    if len(named) < sum(one is not None for one in given.values()):
+        named = {}  # a report cannot go back to a table in memory
+    sources = Sources(**named, picks=picks, columns=write_columns(columns))
     if labels is None and finds_cuts(chosen):
         raise OptionError(f"{method} needs annotations: give a file of judged triples with --labels.")
     pool, answers, facts, there = _read_tables(scores, labels, known, graph, columns)
@@ -149,17 +154,6 @@ def _read(given: Any, kind: type[Table], name: str, read: Callable[[PathLike], T
         f"{name}: a path or {kind.__name__} was expected, not a {type(given).__name__}; "
         f"{kind.__name__}.from_frame reads a data frame."
     )
-
-
-def _name_sources(scores: Any, labels: Any, known: Any, graph: Any = None, picks: str = "unknown") -> Sources:
-    """Return where thresholds come from; nowhere that a report could go back to if any part was a table in memory."""
-    check_choice("way of picking", picks, PICKS)
-    given = {"scores": scores, "labels": labels, "known": known, "graph": graph}
-    in_memory = any(not isinstance(part, PathLike | None) for part in given.values())
-    there: dict[str, Any] = (
-        {} if in_memory else {name: Path(part).resolve() for name, part in given.items() if part is not None}
-    )
-    return Sources(**there, picks=picks)
 
 
 def read_case(path: PathLike, calibration: Calibration) -> Case:
@@ -375,8 +369,13 @@ def _open_case(
     facts = None if graph is None else as_graph(graph)
     reads_evidence = facts is not None and find_method(name).reads == "evidence"
     triples = _as_pool(pool, needs_score=judges is None and not reads_evidence)
-    if facts is not None and reads_evidence:
-        triples = _score_evidence(triples, facts)
+    if facts is not None and reads_evidence:  # log-odds by the graph's evidence; its own facts weigh the evidence
+        if set(facts.entity_names).isdisjoint(triples.entity_names):
+            raise TableError("The graph and the pool have no entity in common; are they about the same things?")
+        scored, _ = score_evidence(facts, triples, TrainingSet.from_graph(facts, triples))
+        triples = replace(
+            triples.with_scores(scored.scores), further={**triples.further, "model_score": triples.scores}
+        )
     warn_of_scores(find_method(name), triples)
     annotations = _read_answers(answers, "answers").warn_of_unused(triples).on(triples)
     if judges is not None and not isinstance(judges, Answers):
@@ -384,14 +383,6 @@ def _open_case(
     judged = _read_answers(judges, "judges' answers").warn_of_unused(triples, source="judges' answers")
     target = None if precision is None else TargetPrecision(precision, confidence)
     return Case(triples, annotations, known, name, judged, target, facts=facts)
-
-
-def _score_evidence(triples: ScoredTriples, graph: Graph) -> ScoredTriples:
-    """Return candidates whose scores are their log-odds by the graph's evidence; its own facts weigh the evidence."""
-    if set(graph.entity_names).isdisjoint(triples.entity_names):
-        raise TableError("The graph and the pool have no entity in common; are they about the same things?")
-    scored, _ = score_evidence(graph, triples, TrainingSet.from_graph(graph, triples))
-    return replace(triples.with_scores(scored.scores), further={**triples.further, "model_score": triples.scores})
 
 
 def _frame_like(pool: Any, rows: IntArray, columns: dict[str, Any], library: str | None) -> Any:

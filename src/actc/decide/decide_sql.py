@@ -174,14 +174,14 @@ def _select_output(plan: DecisionPlan, has_answers: bool, tables: Tables) -> str
             f"coalesce(a.who, 'method') AS decided_by FROM ({joined}) j LEFT JOIN answer a ON "
             "a.head = CAST(j.head AS STRING) AND a.relation = j.relation AND a.tail = CAST(j.tail AS STRING)"
         )
-    kept = "" if plan.keep_all else " WHERE accepted"
+    where = "" if plan.keep_all else " WHERE accepted"
     if plan.best_only:  # a tail that was called true comes first, and one that was called false last
         answer = "CASE WHEN decided_by = 'method' THEN 1 ELSE 2 * answer END"
         place = f"row_number() OVER (PARTITION BY head, relation ORDER BY {answer} DESC, score DESC, tail)"
         columns = f"head, relation, tail, score, code, threshold, given, decided_by{plan.more}"
-        placed = f"SELECT d.*, {place} AS place FROM ({rows}) d{kept}"
+        placed = f"SELECT d.*, {place} AS place FROM ({rows}) d{where}"
         rows = f"SELECT {columns}, (place = 1 AND accepted) accepted FROM ({placed}) p"
-    rows = f"SELECT * FROM ({rows}) d{kept}"
+    rows = f"SELECT * FROM ({rows}) d{where}"
     if (curves := plan.curves) is not None:
         last = _number(curves.knots - 1)
         position = f"least(greatest((score - {_number(curves.low)}) * {_number(curves.scale)}, {_number(0.0)}), {last})"
