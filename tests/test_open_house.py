@@ -109,12 +109,10 @@ def test_a_graph_format_is_two_functions_and_one_entry(name, tmp_path, monkeypat
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory):
-    """Copy the package and the tests without web/ and what tests it."""
+    """Copy the package without web/."""
     house = tmp_path_factory.mktemp("house")
     ignore = shutil.ignore_patterns("web", "__pycache__")
     shutil.copytree(Path(actc.__file__).parent, house / "src" / "actc", ignore=ignore)
-    shutil.copytree(ROOT / "tests", house / "tests", ignore=ignore)
-    shutil.copy(ROOT / "pyproject.toml", house)
     assert not (house / "src" / "actc" / "web").exists()
     return house
 
@@ -161,16 +159,3 @@ def test_without_web_the_page_is_refused_in_a_sentence(house, tmp_path):
     assert done.returncode == 2
     assert "each step is a command" in done.stderr
     assert not (tmp_path / "studio").exists()
-
-
-@pytest.mark.long
-def test_without_web_the_tests_of_sessions_and_of_the_package_pass(house):
-    asked = [
-        "tests/session/test_session.py",
-        "tests/methods/test_methods.py",
-        "-k",
-        "undo or survive or plan or owner or module",
-    ]
-    done = run_there(house, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *asked)
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert " passed" in done.stdout

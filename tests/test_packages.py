@@ -58,14 +58,9 @@ def stranger(dist, tmp_path_factory):
     return python
 
 
-def test_both_are_fit_for_an_index(dist):
-    assert (
-        check([str(path) for path in sorted(dist.iterdir())], strict=True) is False
-    )  # it says whether anything failed
-
-
-def test_both_are_of_the_version_that_the_package_tells(dist):
+def test_both_are_fit_for_an_index_and_of_the_version_that_the_package_tells(dist):
     wheel, source = sorted(dist.iterdir(), key=lambda path: path.suffix, reverse=True)
+    assert check([str(wheel), str(source)], strict=True) is False  # it says whether anything failed
     assert wheel.name == f"actc-{actc.__version__}-py3-none-any.whl"
     assert source.name == f"actc-{actc.__version__}.tar.gz"
 

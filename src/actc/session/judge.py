@@ -110,9 +110,8 @@ def judge_triples(session: str | Path | Session, *, progress: Progress = ignore_
     config, began = JudgeConfig(**options), time.monotonic()
     prompt = read_prompt(config.prompt)
     name = name_judge(config, prompt)
-    server = (
-        None if config.url is None else Server(config, prompt, read_variable("--key-from", config.key_from), config.way)
-    )
+    key = read_variable("--key-from", config.key_from)
+    server = None if config.url is None else Server(config, prompt, key, config.way)
     with open_session(session) as session:
         tasks = choose_triples(session, config.which, config.count)
         run = JudgeRun(name, len(tasks))
