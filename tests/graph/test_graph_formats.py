@@ -25,7 +25,6 @@ from actc.graph.rdf import (
     unescape,
     without_literals,
 )
-from actc.session.names import read_names
 
 ENDINGS = ("tsv", "tsv.gz", "csv", "parquet", "nt", "nt.gz", "ttl", "statements.ttl", "nq", "nq.gz", "trig", "jsonld")
 FILES = [f"g.{ending}" for ending in (*ENDINGS, "jsonl")]
@@ -359,22 +358,6 @@ def test_rdf_xml_is_read_and_written(tmp_path):
         with pytest.raises(TableError):
             write_graph(tmp_path / "h.rdf", Graph.from_columns(*([term] for term in triple)), base=BASE)
     assert not (tmp_path / "h.rdf").exists()
-
-
-XML = """<?xml version="1.0"?><!DOCTYPE x [{entities}]><rdf:RDF
-xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://example.org/"><rdf:Description
-rdf:about="http://example.org/a"><e:r rdf:resource="&e;b"/></rdf:Description></rdf:RDF>"""
-
-
-@pytest.mark.parametrize(
-    "entities", ['<!ENTITY e "http://example.org/">', '<!ENTITY a>b "x"><!ENTITY e "&a>b;&a>b;">', ""]
-)
-def test_rdf_xml_with_a_doctype_is_refused_whatever_is_in_it(tmp_path, entities):
-    for text in (XML.format(entities=entities), XML.format(entities=entities).replace("DOCTYPE", "dOCTYPE")):
-        with pytest.raises(FileError, match="DOCTYPE"):
-            read_graph(write(tmp_path / "g.owl", text))
-        with pytest.raises(FileError, match="DOCTYPE"):
-            list(read_names(tmp_path / "g.owl"))
 
 
 @pytest.mark.parametrize(

@@ -129,35 +129,6 @@ def test_a_store_that_changes_while_it_is_read_is_refused(small, tmp_path):
     assert not (tmp_path / "g.nt").exists()
 
 
-@pytest.mark.parametrize(
-    ("sent", "said"),
-    [
-        ((500, b"out of <b>memory</b>", {}), "500"),
-        (None, "sparql:"),
-        ((200, b"<html>Sign in</html>", {}), "sparql:"),
-        ((200, b'{"results": {"bindings": [{"p": 3}]}}', {}), "sparql:"),
-        ((200, b'{"results": {"bindings": [{"p": {"value": "> } DROP ALL"}, "n": {"value": "1"}}]}}', {}), "sparql:"),
-        ((200, b'{"results": {"bindings": [{"p": {"value": "urn:p"}, "n": {"value": "1e9"}}]}}', {}), "sparql:"),
-        ((302, b"", {"Location": "http://example.org/"}), "302"),
-        ((400, b"Parse error", {}), "Parse error"),
-        ((401, b"", {"WWW-Authenticate": "Basic"}), "--key-from"),
-    ],
-)
-def test_a_server_at_fault_is_one_sentence_and_nothing_is_written(tmp_path, sent, said):
-    with Faulty([], lambda server, query, reply: sent).serving() as store:
-        with pytest.raises(StoreError, match=re.escape(said)) as error:
-            fetch_graph(store, tmp_path / "g.nt")
-        assert "\n" not in str(error.value)
-    assert not (tmp_path / "g.nt").exists()
-
-
-def test_a_reply_in_another_format_is_refused(small, tmp_path):
-    server = Faulty(small, no_fault)
-    server.triples = "application/rdf+xml"
-    with server.serving() as store, pytest.raises(StoreError):
-        fetch_graph(store, tmp_path / "g.nt")
-
-
 def test_a_server_that_stumbles_is_asked_again(small, tmp_path):
     stumbles = iter([None, (500, b"", {}), (503, b"", {})])
 
@@ -274,13 +245,6 @@ def test_the_commands_that_read_and_complete_a_graph_take_a_store(tmp_path, monk
     assert sorted(path.name for path in tmp_path.iterdir()) == ["g.csv", "g.tsv.graph.nt"]
     taking = {name for name, command in commands.commands.items() if any(p.name == "graphs" for p in command.params)}
     assert taking >= {"convert", "complete", "check"}
-
-
-def test_a_table_that_does_not_end_is_not_waited_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(client, "MOST_BYTES", 10_000)
-    long = json.dumps({"results": {"bindings": []}, "x": "y" * client.MOST_BYTES}).encode()
-    with Faulty([], lambda *given: long).serving() as store, pytest.raises(StoreError):
-        fetch_graph(store, tmp_path / "g.nt")
 
 
 BEGUN = b"HTTP/1.1 200 OK\r\nContent-Type: application/sparql-results+json\r\n"
