@@ -204,15 +204,23 @@ def expect_share(table: FloatArray, true: BoolArray) -> float:
     Half of the true ones stand above the median holdout fact, and hardly a false one does, so the share is twice that
     of the proposals there. Log-odds are by weights of the other folds.
     """
-    fold = np.random.default_rng(0).integers(0, FOLDS, len(true))
-    log_odds = np.zeros(len(true))
-    for k in range(FOLDS):
-        rest, these = fold != k, fold == k
-        if true[rest].any() and not true[rest].all() and these.any():
-            cases = count_cases(true[rest], SHARE)
-            log_odds[these] = Ridge.learn(table[rest], true[rest], cases).log_odds(table[these])
+    folds = np.random.default_rng(0).integers(0, FOLDS, len(true))
+    log_odds = out_of_fold(table, true, np.ones(len(true)), folds)
     above = float((log_odds[~true] >= np.median(log_odds[true])).mean())
     return min(max(2 * above, 0.5 / len(true)), 0.9)
+
+
+def out_of_fold(
+    table: FloatArray, true: BoolArray, cases: FloatArray, folds: IntArray, bend: float = 0.0
+) -> FloatArray:
+    """Return the log-odds of each row of a table by a ridge that was learned from the other folds, shape (N,)."""
+    log_odds = np.zeros(len(true))
+    for fold in np.unique(folds):
+        rest, these = folds != fold, folds == fold
+        if true[rest].any() and not true[rest].all():
+            ridge = Ridge.learn(table[rest], true[rest], count_cases(true[rest], SHARE, cases[rest]), bend)
+            log_odds[these] = ridge.log_odds(table[these])
+    return log_odds
 
 
 def hash_triples(triples: Triples) -> IntArray:
