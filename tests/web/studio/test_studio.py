@@ -350,6 +350,14 @@ def start_judging(client, tmp_path):
     return name
 
 
+def test_a_project_with_a_damaged_session_hides_no_other(client, tmp_path):
+    name = start_judging(client, tmp_path)
+    (folder_of(client, name) / "result" / "session" / "session.sqlite").write_text("no database")
+    lines = {one["name"]: one["summary"] for one in client.get("/api/studio").json()["projects"]}
+    assert lines == {name: [lines[name][0]], "words-and-what-they-mean": []}
+    assert "session.sqlite" in lines[name][0]
+
+
 def test_a_session_of_one_project_does_not_open_another(shared_client, tmp_path):
     first, second = (start_judging(shared_client, tmp_path) for _ in range(2))
     link = look(shared_client, first)["session"]["judge"]

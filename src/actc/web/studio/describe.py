@@ -84,10 +84,13 @@ def describe_line(project: Project) -> dict[str, Any]:
     answers, accepted, summary, state, goal = None, None, list[str](), state_of(project), project.options.goal
     words = WRONG_FACTS if goal == "check" else MISSING_FACTS
     if project.session is not None:
-        with closing(Session(project.session)) as session:
-            counts = progress(session)
-        answers, budget = counts["labels"], counts["budget"]
-        summary.append(f"{answers:,}{'' if answers > budget else f' of {budget:,}'} cards judged")
+        try:
+            with closing(Session(project.session)) as session:
+                counts = progress(session)
+            answers, budget = counts["labels"], counts["budget"]
+            summary.append(f"{answers:,}{'' if answers > budget else f' of {budget:,}'} cards judged")
+        except ActcError as error:  # the other projects are shown all the same
+            summary.append(str(error))
     if project.accepted is not None:
         accepted = _read_report(project).get("accepted") or 0
         summary.append(f"{accepted:,} fact{'s' * (accepted != 1)} {words.accepted}")
