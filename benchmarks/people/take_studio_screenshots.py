@@ -15,8 +15,7 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from tests.browser import ARGUMENTS, find_chromium
-from tests.web.browser.conftest import PHONE, wait_for
-from tests.web.studio.conftest import Command
+from tests.web.browser.conftest import PHONE, Process, wait_for
 from tests.web.studio.test_studio_in_browser import drop, judge, next_is, slide_to
 
 from actc.bench.sample.demo import make_families
@@ -40,10 +39,10 @@ def save(page: Page, name: str, out: Path) -> None:
     picture.quantize(128).save(out / f"studio-{name}.png", optimize=True)
 
 
-def go(page: Page, studio: Command) -> None:
+def go(page: Page, studio: Process) -> None:
     """Drop the graph, judge 30 cards as the whole families say, and decide."""
     facts = set(zip(*make_families(np.random.default_rng(0)).columns().values(), strict=True))
-    page.goto(studio.link)
+    page.goto(studio.links["studio"])
     page.wait_for_selector("#projects li")
     drop(page, GRAPH)
     page.wait_for_selector("#card:not([hidden])")
@@ -67,17 +66,17 @@ def go(page: Page, studio: Command) -> None:
     wait_for(lambda: [run.state for run in list_runs(studio.folder / "families")] == ["done"] * 3)
 
 
-def take(browser: Browser, studio: Command, out: Path) -> None:
+def take(browser: Browser, studio: Process, out: Path) -> None:
     """Take every page of the project, light, and one on a phone."""
     page = browser.new_context(reduced_motion="reduce", viewport={"width": 1200, "height": 900}).new_page()
-    page.goto(studio.link)
+    page.goto(studio.links["studio"])
     page.wait_for_selector("#projects li")
     save(page, "home-light", out)
     for tab in READY:
         show(page, f"{page.url.partition('project')[0]}project/families#{tab}", tab)
         save(page, f"{tab}-light", out)
     phone = browser.new_context(reduced_motion="reduce", **PHONE).new_page()
-    phone.goto(studio.link)
+    phone.goto(studio.links["studio"])
     phone.wait_for_selector("#projects li")
     show(phone, f"{phone.url}project/families#decide", "decide")
     save(phone, "decide-phone", out)
@@ -95,7 +94,7 @@ def main() -> None:
     """Start a studio and a browser."""
     out = Path(sys.argv[1]) if sys.argv[1:] else IMAGES
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        studio = Command(Path(folder) / "studio")
+        studio = Process(Path(folder) / "studio", command="studio")
         browser = playwright.chromium.launch(executable_path=find_chromium(playwright), args=ARGUMENTS)
         try:
             go(browser.new_context(viewport={"width": 1200, "height": 900}).new_page(), studio)

@@ -94,43 +94,41 @@ class Server(Serving):
 
 
 class Process:
-    """`actc annotate`, or another command that serves a page, in a process of its own."""
+    """`actc annotate`, or `actc studio`, in a process of its own; started again, it listens where it did."""
 
-    def __init__(self, folder: Path, *annotators: str, command: tuple[str, ...] = ("annotate",)) -> None:
-        self.folder, self.annotators, self.command = folder, annotators, command
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.links: dict[str, str] = {}
+    def __init__(self, folder: Path, *annotators: str, command: str = "annotate") -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.origin = f"http://127.0.0.1:{free.getsockname()[1]}"
+        self.folder, self.links = folder, dict[str, str]()
+        port = self.origin.rpartition(":")[2]
+        names = [word for name in annotators for word in ("--annotator", name)]
+        self.words = [command, str(folder), "--port", port, "--no-browser", *names]
         self.start()
-        self.place = f"{self.origin}{Links.of(folder).place}/"
 
     @property
-    def origin(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+    def place(self) -> str:
+        return f"{self.origin}{Links.of(self.folder).place}/"
 
     def start(self) -> None:
-        names = [word for name in self.annotators for word in ("--annotator", name)]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "actc.cli.main", *self.command, str(self.folder), "--port", str(self.port), *names],
+            [sys.executable, "-m", "actc.cli.main", *self.words],
             stdout=subprocess.PIPE,
             text=True,
             env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"},
+            cwd=self.folder.parent,
         )
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            if found := re.match(r"(\S.*?)\s+(http://\S+)", line):
-                self.links[found[1]] = found[2]
-            if "Each link" in line:
+            if found := re.match(r"(\S.*?)?\s+(http://\S+)", line):
+                self.links[found[1] or "studio"] = found[2]
+            if "Ctrl" in line:
                 return
         raise AssertionError(f"the server ended with {self.process.wait()}")
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
         if self.process.poll() is None:
             self.process.send_signal(how)
-            self.process.wait(60)
-            assert self.process.stdout is not None
-            self.process.stdout.close()
+            self.process.communicate(timeout=60)
 
 
 @pytest.fixture

@@ -1,10 +1,6 @@
 """A studio in a new folder, and a small graph to drop into it."""
 
-import os
-import re
 import shutil
-import subprocess
-import sys
 from contextlib import nullcontext
 
 import numpy as np
@@ -19,23 +15,6 @@ from actc.web.studio.server import create_studio
 from tests.web.browser.conftest import wait_for
 
 BYTES = {"content-type": "application/octet-stream"}
-
-
-class Command:
-    """`actc studio` in a process of its own."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        command = [sys.executable, "-m", "actc.cli.main", "studio", str(folder), "--port", "0", "--no-browser"]
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"}, cwd=folder.parent
-        )
-        self.link = next(filter(None, (re.search(r"http://\S+", line) for line in self.process.stdout)))[0]
-        self.origin = self.link.partition("/s/")[0]
-
-    def stop(self, how):
-        self.process.send_signal(how)
-        self.process.communicate()
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import random
 import signal
 import time
 from collections import defaultdict
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -15,8 +16,9 @@ from actc.session import Session
 from actc.web.studio.project import add_sample, create_project
 from actc.web.studio.runs import add_run, list_runs, resume_runs
 from tests.conftest import pages_of
+from tests.web.browser.conftest import Process
 from tests.web.browser.conftest import wait_for as until
-from tests.web.studio.conftest import Command, add_project
+from tests.web.studio.conftest import add_project
 
 
 def wait_for(run, *states, seconds=120):
@@ -83,28 +85,18 @@ def test_a_cancelled_run_ends_with_all_its_processes_and_goes_on_when_it_is_told
     assert project.session is not None
 
 
-class Killable:
+class Killable(Process):
     """A studio as a user starts it, that is killed and started again."""
 
-    def __init__(self, folder):
-        self.folder = folder
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.kill()
-
     def start(self):
-        self.studio = Command(self.folder)
-        self.client = httpx.Client(base_url=self.studio.origin, timeout=60)
-        for name, value in self.client.get(self.studio.link).cookies.items():
+        super().start()
+        self.client = httpx.Client(base_url=self.origin, timeout=60)
+        for name, value in self.client.get(self.links["studio"]).cookies.items():
             self.client.cookies.set(name, value)
 
     def kill(self):
         self.client.close()
-        self.studio.stop(signal.SIGKILL)
+        self.stop(signal.SIGKILL)
 
     def ask(self, path, body=None):
         answer = self.client.get(path) if body is None else self.client.post(path, json=body)
@@ -115,7 +107,9 @@ class Killable:
 @pytest.mark.long
 def test_ten_kills_of_the_studio_and_its_runs_lose_nothing(tmp_path, families):
     chance, said = random.Random(0), set()
-    with Killable(tmp_path / "studio") as studio:
+    with ExitStack() as ending:
+        studio = Killable(tmp_path / "studio", command="studio")
+        ending.callback(studio.kill)
         name = add_project(studio.client, families, budget=1000)
         studio.ask(f"/api/projects/{name}/runs", {"what": "go"})
         run = list_runs(tmp_path / "studio" / name)[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -28,9 +27,9 @@ from actc.web.studio.project import Project
 from actc.web.studio.runs import add_run, list_runs
 from actc.web.studio.server import create_studio
 from tests.graph.servers import oxigraph
-from tests.web.browser.conftest import PHONE, READY, Serving, saved, wait_for
+from tests.web.browser.conftest import PHONE, READY, Process, Serving, saved, wait_for
 from tests.web.browser.test_axe import DARK_PHONE, look, look_at_both
-from tests.web.studio.conftest import BYTES, Command, enter, run_to_its_end
+from tests.web.studio.conftest import BYTES, enter, run_to_its_end
 from tests.web.studio.test_decide_routes import triples_in
 
 WORKS = 120_000  # milliseconds that a run may take on a busy machine
@@ -46,11 +45,9 @@ class Served(Serving):
 
 
 @pytest.fixture
-def new_studio(tmp_path) -> Iterator[Command]:
+def new_studio(start_process, tmp_path) -> Process:
     """`actc studio` in a new folder."""
-    studio = Command(tmp_path / "studio")
-    yield studio
-    studio.stop(signal.SIGTERM)
+    return start_process(tmp_path / "studio", command="studio")
 
 
 @pytest.fixture
@@ -124,7 +121,7 @@ def test_a_dropped_graph_is_completed_judged_guaranteed_and_taken_as_turtle(
     new_studio, new_page, families, completed, true_facts, tmp_path
 ):
     studio, page = new_studio, new_page(viewport={"width": 1200, "height": 900})
-    page.goto(studio.link)
+    page.goto(studio.links["studio"])
     page.wait_for_selector("#projects li")
     drop(page, families)
     page.wait_for_url("**/project/families*")
@@ -561,7 +558,7 @@ def run_to_its_end_of(studio: Served, name: str) -> None:
         run_to_its_end(client, name, "decide")
 
 
-def run_ends(studio: Served | Command, number: int, state: str = "done") -> None:
+def run_ends(studio: Served | Process, number: int, state: str = "done") -> None:
     """Wait until a run of the decided project, by its number, has ended so."""
     wait_for(
         lambda: [run.state for run in list_runs(studio.folder / "families")][number - 1 :] == [state], WORKS / 1000
