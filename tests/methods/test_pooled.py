@@ -62,11 +62,6 @@ def blind_to_valleys(prepared: PreparedPool):
     return replace(prepared, features={name: prepared.features[name] for name in prepared.features if name != "clear"})
 
 
-def fit(pool: ScoredTriples, annotations: Annotations):
-    """The fit of the shipped regimes."""
-    return fit_regimes(prepare_pool(pool), annotations, regime_priors(False))
-
-
 def find_cuts(posterior: Posterior, objective: str = "accuracy"):
     return cuts_at(posterior, OBJECTIVES[objective](posterior))
 
@@ -128,19 +123,14 @@ def make_pool(scores: list[float] | np.ndarray, relations: list[int] | np.ndarra
 
 
 @st.composite
-def labelled_pools(draw, distinct: bool = False) -> tuple[np.ndarray, np.ndarray, Annotations]:
-    """Scores, relations and annotations of a small pool; scores with ties unless distinct."""
+def labelled_pools(draw):
+    """Scores, with ties, relations and annotations of a small pool."""
     size = draw(st.integers(1, 40))
-    values = st.integers(-500, 500)
-    scores = draw(st.lists(values, min_size=size, max_size=size, unique=distinct))
+    scores = draw(st.lists(st.integers(-500, 500), min_size=size, max_size=size))
     relations = draw(st.lists(st.integers(0, 4), min_size=size, max_size=size))
-    rows = draw(st.lists(st.integers(0, size - 1), max_size=size, unique=True))
-    labels = draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows)))
-    return (
-        np.array(scores) / 100,
-        np.array(relations),
-        Annotations(np.array(rows, dtype=int), np.array(labels, dtype=bool)),
-    )
+    labels = draw(st.dictionaries(st.integers(0, size - 1), st.booleans()))
+    answers = Annotations(np.array([*labels], dtype=int), np.array([*labels.values()], dtype=bool))
+    return np.array(scores) / 100, np.array(relations), answers
 
 
 def decisions(posterior: Posterior, pool: ScoredTriples, objective: str = "accuracy"):
@@ -266,7 +256,7 @@ def random_pool(relations: int, size: int, seed: int = 0) -> tuple[ScoredTriples
 
 def test_draws_agree_with_the_posterior_they_come_from():
     pool, labels = random_pool(6, 600)
-    posterior = fit(pool, Annotations(np.arange(60), labels[:60]))
+    posterior = Pooled().fit(pool, Annotations(np.arange(60), labels[:60])).posterior
     lines = draw_lines(posterior, slice(None), 20_000, np.random.default_rng(0))
     np.testing.assert_allclose(lines.mean(axis=0), posterior.beta, atol=0.05)
     spread = np.einsum("dri,drj->rij", lines - posterior.beta, lines - posterior.beta) / len(lines)
