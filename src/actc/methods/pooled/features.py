@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from actc.data.numeric import cut_between, logit, sigmoid
-from actc.data.triples import FloatArray, IntArray, ScoredTriples, as_vocabulary
+from actc.data.triples import FloatArray, IntArray, ScoredTriples, Vocabulary
 from actc.methods.pooled import tuned
 
 PLACES = ("low", "valley", "high")
@@ -73,7 +73,7 @@ class PreparedPool:
     """A pool with all that the pooled method needs of it; row R of a relations' table is "any other"."""
 
     scale: Scale
-    relation_names: tuple[str, ...]
+    relation_names: Vocabulary
     relations: IntArray  # (N,) codes
     x: FloatArray  # (N,) transformed score minus its relation's centre
     members: IntArray  # (N,) rows grouped by relation, with rising score in each group
@@ -92,7 +92,7 @@ class PreparedPool:
 
     def relation_codes(self, triples: ScoredTriples) -> IntArray:
         """Return this pool's code of each triple's relation; R for relations the pool has no triple of."""
-        names = as_vocabulary(self.relation_names)
+        names = self.relation_names
         return names.translate(triples.relations, triples.relation_names, default=len(names))
 
     def centred(self, scores: FloatArray, relations: IntArray) -> FloatArray:
@@ -150,11 +150,9 @@ def _skewness(z: FloatArray, relations: IntArray, counts: IntArray) -> FloatArra
     return np.where(measured, np.clip(third / np.where(measured, second, 1.0) ** 1.5, -3, 3), 0.0)
 
 
-def _gaps(
-    names: tuple[str, ...], known: ScoredTriples, scale: Scale, median: FloatArray, counts: IntArray
-) -> FloatArray:
+def _gaps(names: Vocabulary, known: ScoredTriples, scale: Scale, median: FloatArray, counts: IntArray) -> FloatArray:
     """Return how much higher known triples score than candidates, relative to the average relation."""
-    relations = as_vocabulary(names).translate(known.relations, known.relation_names, default=len(names))
+    relations = names.translate(known.relations, known.relation_names, default=len(names))
     z = scale.transform(known.scores)
     order = np.lexsort((z, relations))
     known_counts = np.bincount(relations, minlength=len(counts))

@@ -75,17 +75,14 @@ class Pooled:
         if self.selector not in (EXPECTED_GAIN, RARE):
             find_selector(self.selector)  # refuses a selector that does not exist
         # Where no facts were left to learn from what the pieces are worth, it starts from the model's own score.
-        own_scores = LOG_ODDS_PIECE in pool.pieces
-        if pool.probabilities or (self.reads == "evidence" and not own_scores):
-            kind = PROBABILITIES if pool.probabilities else LOG_ODDS
-            return PooledFit(self, pool, answers, prepare_pool(pool, None, kind), LOG_ODDS_PRIOR)
-        reads_known = self.reads != "pool"
+        log_odds = self.reads == "evidence" and LOG_ODDS_PIECE not in pool.pieces
+        kind = PROBABILITIES if pool.probabilities else LOG_ODDS if log_odds else RANKS
+        reads_known = kind == RANKS and self.reads != "pool"
         if reads_known and known is None:
             raise OptionError(
                 "This method needs the known triples with scores: --known, --graph, or a train.tsv in the folder."
             )
-        prepared = prepare_pool(pool, known if reads_known else None)
-        return PooledFit(self, pool, answers, prepared, regime_priors(reads_known))
+        return PooledFit(self, pool, answers, prepare_pool(pool, known if reads_known else None, kind))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +93,14 @@ class PooledFit:
     pool: ScoredTriples
     answers: Annotations
     prepared: PreparedPool = field(repr=False)
-    priors: Priors = field(repr=False)
     squash: ClassVar[None] = None
 
     @cached_property
     def posterior(self) -> Posterior:
         """Every relation's line as a Gaussian; what moved weights add is left out."""
-        fit = fit_regimes if self.prepared.scale.kind == RANKS else fit_prior
-        return fit(self.prepared, self.answers, self.priors)
+        if self.prepared.scale.kind != RANKS:
+            return fit_prior(self.prepared, self.answers, LOG_ODDS_PRIOR)
+        return fit_regimes(self.prepared, self.answers, regime_priors("gap" in self.prepared.features))
 
     @cached_property
     def moved(self) -> FloatArray | None:
