@@ -23,7 +23,7 @@ from actc.methods.pooled.features import PreparedPool, prepare_pool
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.model import OBJECTIVES, Posterior, Priors, cut_intervals, cuts_at, design, draw_lines
 from actc.methods.pooled.picks import ExpectedGains, pick_expected_gain
-from actc.methods.pooled.solve import fit_prior, fit_regimes, regime_priors
+from actc.methods.pooled.solve import fit_prior, fit_regimes
 
 VERSIONS = st.sampled_from(["pool", "evidence"])
 CASES = {"pool_only": False, "with_known_triples": True}
@@ -152,7 +152,7 @@ def test_the_scale_and_the_zero_of_the_scores_change_no_decision_and_no_probabil
 def test_but_for_the_valleys_no_rising_transform_of_the_scores_changes_anything(drawn):
     scores, relations, annotations = drawn
     pools = [make_pool(scores, relations), make_pool(np.exp(scores) * 7 - 3, relations)]
-    one, two = (fit_regimes(blind_to_valleys(prepare_pool(pool)), annotations, regime_priors(False)) for pool in pools)
+    one, two = (fit_regimes(blind_to_valleys(prepare_pool(pool)), annotations) for pool in pools)
     np.testing.assert_array_equal(decisions(one, pools[0]), decisions(two, pools[1]))
     np.testing.assert_array_equal(one.beta, two.beta)
     np.testing.assert_array_equal(one.covariance, two.covariance)
@@ -203,7 +203,7 @@ def test_degenerate_pools_give_finite_probabilities_and_a_decision(name, labels,
     rows = np.arange(0 if labels == "none" else len(pool))
     truth = {"none": rows > 0, "all true": rows >= 0, "all false": rows < 0, "mixed": rows % 2 == 0}[labels]
     prepared = prepare_pool(pool, pool if with_known else None)
-    posterior = fit_regimes(prepared, Annotations(rows, truth), regime_priors(with_known))
+    posterior = fit_regimes(prepared, Annotations(rows, truth))
     p = posterior.probabilities(prepared.x, prepared.relations)
     assert np.isfinite(p).all()
     assert ((p > 0) & (p < 1)).all()

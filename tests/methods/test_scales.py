@@ -15,7 +15,7 @@ from actc.methods.named import find_method
 from actc.methods.pooled.features import prepare_pool
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.model import Priors, crossings, design
-from actc.methods.pooled.solve import LabelTable, find_modes, fit_regimes, regime_priors, regime_shares
+from actc.methods.pooled.solve import LabelTable, find_modes, fit_regimes, regime_shares
 from actc.methods.pooled.tuned import LEAST_CLEAR
 
 
@@ -73,7 +73,7 @@ def test_a_few_answers_that_contradict_the_valley_take_it_out_of_the_average():
     rows = np.argsort(pool.scores)[200:1000:100]  # in the lower cluster
     mixed = Annotations(rows, np.ones(len(rows), bool))
     prepared = prepare_pool(pool)
-    posterior = fit_regimes(prepared, mixed, regime_priors(False))
+    posterior = fit_regimes(prepared, mixed)
     assert (posterior.moments(prepared.x, prepared.relations)[0] >= 0).mean() > 0.95
 
 
@@ -249,7 +249,7 @@ def test_ten_random_answers_settle_the_base_rate(share):
         pool, labels = make_half_telling_pool(share, seed=seed)
         prepared = prepare_pool(pool)
         rows = np.random.default_rng(seed).permutation(len(pool))[:10]
-        posterior = fit_regimes(prepared, Annotations(rows, labels[rows]), regime_priors(False))
+        posterior = fit_regimes(prepared, Annotations(rows, labels[rows]))
         accepted.append((posterior.moments(prepared.x, prepared.relations)[0] >= 0).mean())
     assert abs(np.mean(accepted) - share) < 0.15
 
@@ -268,7 +268,7 @@ def test_five_answers_to_each_question_look_like_proposals_before_any_label(side
     accepted, weights = [], []
     for table in (pool, as_lists(pool, 5, side)):
         prepared = prepare_pool(table)
-        start = fit_regimes(prepared, Annotations(), regime_priors(False))
+        start = fit_regimes(prepared, Annotations())
         accepted.append((start.moments(prepared.x, prepared.relations)[0] >= 0).mean())
         weights.append(sum(weight for weight, part in start.mixture if part.beta[-1, 0] < -1))
     assert accepted[1] < 0.6 * accepted[0]

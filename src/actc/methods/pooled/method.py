@@ -18,7 +18,7 @@ from actc.methods.pooled import tuned
 from actc.methods.pooled.features import LOG_ODDS, PROBABILITIES, RANKS, PreparedPool, prepare_pool
 from actc.methods.pooled.model import OBJECTIVES, Posterior, Priors, cut_intervals, cuts_at
 from actc.methods.pooled.picks import pick_expected_gain, pick_rare
-from actc.methods.pooled.solve import fit_prior, fit_regimes, regime_priors
+from actc.methods.pooled.solve import fit_prior, fit_regimes
 from actc.methods.select_triples import check_count, find_selector, select_triples
 
 EXPECTED_GAIN, RARE = "expected-gain", "rare"
@@ -98,9 +98,9 @@ class PooledFit:
     @cached_property
     def posterior(self) -> Posterior:
         """Every relation's line as a Gaussian; what moved weights add is left out."""
-        if self.prepared.scale.kind != RANKS:
-            return fit_prior(self.prepared, self.answers, LOG_ODDS_PRIOR)
-        return fit_regimes(self.prepared, self.answers, regime_priors("gap" in self.prepared.features))
+        if self.prepared.scale.kind == RANKS:
+            return fit_regimes(self.prepared, self.answers)
+        return fit_prior(self.prepared, self.answers, LOG_ODDS_PRIOR)
 
     @cached_property
     def moved(self) -> FloatArray | None:

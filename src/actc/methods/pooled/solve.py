@@ -253,17 +253,18 @@ def regime_shares(pool: PreparedPool) -> FloatArray:
     return np.outer(bases, [sure, rest, rest]).ravel()
 
 
-def fit_regimes(pool: PreparedPool, annotations: Annotations, regimes: Priors) -> Posterior:
+def fit_regimes(pool: PreparedPool, annotations: Annotations) -> Posterior:
     """Return the average of all regimes' fits, with valleys and without: the mixture's mean and covariance."""
     log_shares = np.log(regime_shares(pool))
-    fits = [_fit_each(pool, annotations, regimes, False)]
+    fits = [_fit_each(pool, annotations, False)]
     log_weights = [log_shares + fits[0].evidence()]
     if len(weigh_valleys(pool)[0]):
-        fits.append(_fit_each(pool, annotations, regimes, True))
-        log_weights.append(log_shares + fits[1].evidence() - _log_evidence_of_valleys(pool, regimes))
+        fits.append(_fit_each(pool, annotations, True))
+        log_weights.append(log_shares + fits[1].evidence() - _log_evidence_of_valleys(pool))
     weights = np.exp(np.concatenate(log_weights) - np.max(log_weights))
     weights /= weights.sum()
-    whole, count = design(pool, regimes.names), len(regimes.mean)
+    regimes, count = fits[0].priors, len(log_shares)
+    whole = design(pool, regimes.names)
     large = np.flatnonzero(weights > tuned.LEAST_WEIGHT).tolist()
     parts = [fits[k // count].posterior(pool, whole, k % count, regimes.penalty[k % count]) for k in large]
     weights = weights[large] / weights[large].sum()
@@ -275,13 +276,13 @@ def fit_regimes(pool: PreparedPool, annotations: Annotations, regimes: Priors) -
 
 
 @lru_cache(maxsize=8)
-def _log_evidence_of_valleys(pool: PreparedPool, regimes: Priors) -> float:
+def _log_evidence_of_valleys(pool: PreparedPool) -> float:
     """Return how well the valleys alone were predicted, so that only answers count for them or against."""
-    alone = np.log(regime_shares(pool)) + _fit_each(pool, Annotations(), regimes, True).evidence()
+    alone = np.log(regime_shares(pool)) + _fit_each(pool, Annotations(), True).evidence()
     return float(np.logaddexp.reduce(alone))
 
 
-def _fit_each(pool: PreparedPool, annotations: Annotations, regimes: Priors, valleys: bool) -> Modes:
+def _fit_each(pool: PreparedPool, annotations: Annotations, valleys: bool) -> Modes:
     """Return the mode under each prior."""
-    labels = LabelTable.of(pool, annotations, valleys)
+    regimes, labels = regime_priors("gap" in pool.features), LabelTable.of(pool, annotations, valleys)
     return find_modes(labels, design(pool, regimes.names)[labels.relations], regimes)
