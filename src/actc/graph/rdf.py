@@ -194,12 +194,7 @@ def parse_rdf(format: str, **source: Any) -> list[Any]:
     oxigraph = import_pyoxigraph()
     syntax = getattr(oxigraph.RdfFormat, format)
     quads = list(oxigraph.parse(**source, format=syntax, lenient=True))
-    terms = {
-        str(term)
-        for quad in quads
-        if quad.predicate.value != REIFIES
-        for term in (quad.subject, quad.predicate, quad.object)
-    }
+    terms = {str(getattr(quad, part)) for quad in quads if quad.predicate.value != REIFIES for part in PARTS}
     if all(TERM.fullmatch(term) for term in terms):
         return quads
     return list(oxigraph.parse(**source, format=syntax))
@@ -217,10 +212,8 @@ def read_rdf(syntax: str, path: Path, base: Bases) -> Graph:
     # A statement about a triple is what has a subject, a predicate and an object.
     having = [{str(quad.subject) for quad in quads if quad.predicate.value == f"{RDF}{part}"} for part in PARTS]
     annotating = {str(quad.subject) for quad in quads if quad.predicate.value == REIFIES} | set.intersection(*having)
-    columns = [
-        [str(term) for quad in quads if str(quad.subject) not in annotating for term in [getattr(quad, part)]]
-        for part in PARTS
-    ]
+    facts = [quad for quad in quads if str(quad.subject) not in annotating]
+    columns = ([str(getattr(quad, part)) for quad in facts] for part in PARTS)
     named = {str(quad.graph_name) for quad in quads} - {"DEFAULT"}
     notes = [f"{len(annotating)} annotations of triples are left out."] if annotating else []
     notes += [f"{len(named)} named graphs are taken together."] if named else []
