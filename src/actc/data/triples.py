@@ -28,7 +28,7 @@ from actc.data.frames import (
     read_frame,
     read_further,
 )
-from actc.errors import RowError, TableError
+from actc.errors import OptionError, RowError, TableError
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -134,15 +134,13 @@ class Triples:
         entities, relations = self.entity_names.array, self.relation_names.array
         return {"head": entities[self.heads], "relation": relations[self.relations], "tail": entities[self.tails]}
 
-    def _repr_html_(self) -> str:
-        """Return the first rows as a table, for a notebook."""
-        columns = self.take(np.arange(min(len(self), SHOWN)))._frame_columns()
-        head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-        texts = ([f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in one] for one in columns.values())
-        rows = ("".join(f"<td>{escape(text)}</td>" for text in row) for row in zip(*texts, strict=True))
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
-        more = f"<p>… and {len(self) - SHOWN:,} more</p>" if len(self) > SHOWN else ""
-        return f"<p>{escape(repr(self))}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+    def _repr_html_(self) -> str | None:
+        """Return the first rows as pandas shows them, for a notebook; None, for the line alone, without pandas."""
+        try:
+            first = self.take(np.arange(min(len(self), SHOWN))).to_frame()
+        except OptionError:
+            return None
+        return f"<p>{escape(repr(self))}</p>{first.to_html(index=False, float_format='{:.4g}'.format)}"
 
     def _frame_columns(self) -> dict[str, NDArray[Any]]:
         return dict(self.columns())
