@@ -20,12 +20,11 @@ MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table, "
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_scored_triples_come_back_from_the_frame_they_became(library, pool):
-    frame = pool.to_frame(library, {"probability": pool.scores / 2})
+    frame = pool.to_frame(library)
     assert type(frame).__module__.split(".")[0] == library
     again = ScoredTriples.from_frame(frame)
     assert [again.triple(row) for row in range(len(again))] == [pool.triple(row) for row in range(len(pool))]
     assert (again.scores == pool.scores).all()
-    assert np.asarray(frame["probability"]).tolist() == (pool.scores / 2).tolist()
 
 
 @pytest.mark.parametrize("kind", ["category", "string", "object"])
@@ -100,8 +99,6 @@ def test_a_frame_that_will_not_do_is_answered_with_a_sentence(frame, kind, sente
 def test_to_frame_says_which_libraries_it_knows_and_what_to_install(pool, monkeypatch):
     with pytest.raises(ChoiceError, match="'pandas'"):
         pool.to_frame("panda")
-    with pytest.raises(TableError, match="60.*1"):
-        pool.to_frame(more={"probability": [0.5]})
     monkeypatch.setitem(__import__("sys").modules, "polars", None)
     with pytest.raises(OptionError, match="pip install polars"):
         pool.to_frame("polars")

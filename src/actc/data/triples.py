@@ -110,9 +110,7 @@ class Triples:
 
     def __post_init__(self) -> None:
         for field_name in ("entity_names", "relation_names"):
-            names: Sequence[str] = getattr(self, field_name)
-            if not isinstance(names, Vocabulary):
-                object.__setattr__(self, field_name, Vocabulary(names))
+            object.__setattr__(self, field_name, as_vocabulary(getattr(self, field_name)))
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -145,21 +143,15 @@ class Triples:
     def _frame_columns(self) -> dict[str, NDArray[Any]]:
         return dict(self.columns())
 
-    def to_frame(self, library: str = "pandas", more: Mapping[str, ArrayLike] | None = None) -> Any:
+    def to_frame(self, library: str = "pandas") -> Any:
         """Return the table as a data frame: head, relation, tail (and score), one row for each triple.
 
         Parameters
         ----------
         library : str
             ``pandas``, ``polars``, ``polars-lazy``, ``pyarrow`` or ``duckdb``, whichever is installed.
-        more : dict of columns, optional
-            Put beside them, such as ``{"probability": …}``, each of shape (N,).
         """
-        others = {name: np.asarray(values) for name, values in (more or {}).items()}
-        wrong = next((name for name, values in others.items() if len(values) != len(self)), None)
-        if wrong is not None:
-            raise TableError(f"There are {len(self)} triples but {len(others[wrong])} values of {wrong}.")
-        return make_frame({**self._frame_columns(), **others}, library)
+        return make_frame(self._frame_columns(), library)
 
     def take(self, rows: ArrayLike) -> Self:
         """Return the given rows (or those a mask keeps) as a table of their own, with the same vocabularies."""
@@ -172,8 +164,8 @@ class Triples:
 
     def with_scores(self, scores: ArrayLike) -> ScoredTriples:
         """Return the same triples with the given scores, row by row."""
-        columns = (self.heads, self.relations, self.tails, self.entity_names, self.relation_names)
-        return ScoredTriples(*columns, scores=np.asarray(scores, dtype=np.float64))
+        names = self.entity_names, self.relation_names
+        return ScoredTriples(self.heads, self.relations, self.tails, *names, scores=np.asarray(scores, np.float64))
 
     def without_scores(self) -> ScoredTriples:
         """Return the same triples as candidates that nobody has scored, without anything beside them."""
@@ -336,7 +328,7 @@ class ScoredTriples(Triples):
         scores: ArrayLike,
         *,
         probabilities: bool = False,
-    ) -> Self:
+    ) -> ScoredTriples:
         """Encode four columns of equal length, refusing empty tables, non-finite scores and duplicate triples.
 
         Parameters
@@ -351,15 +343,14 @@ class ScoredTriples(Triples):
         named = encode_columns(heads, relations, tails, values)
         if not len(named):
             raise TableError("There is no triple in the table.")
-        names = named.entity_names, named.relation_names
-        scored = cls(named.heads, named.relations, named.tails, *names, scores=values, probabilities=probabilities)
+        scored = replace(named.with_scores(values), probabilities=probabilities)
         scored.check()
         if probabilities and not are_probabilities(values):
             raise TableError("A probability must be within 0 and 1; leave out probabilities=True for other scores.")
         return scored
 
     @classmethod
-    def from_frame(cls, frame: Any, *, columns: Columns = None) -> Self:
+    def from_frame(cls, frame: Any, *, columns: Columns = None) -> ScoredTriples:
         """Take the columns head, relation, tail and score of a data frame, with the checks of :meth:`from_columns`.
 
         Parameters
@@ -521,16 +512,6 @@ class Thresholds:
     def __repr__(self) -> str:
         own = int(np.sum(self.own))
         return f"Thresholds({len(self.cuts):,} relations, {own:,} by answers of their own, default {self.default:.4g})"
-
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """Return the relations, their cuts, whether each has answers of its own, and the interval, if there is one."""
-        names = np.array([*self.relation_names, None], dtype=object)[:-1]
-        columns = {"relation": names, "threshold": self.cuts, "own": self.own, "lower": self.lower, "upper": self.upper}
-        return {name: values for name, values in columns.items() if values is not None}
-
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Return a data frame with a row for each relation; any other relation has the cut ``default``."""
-        return make_frame(self.columns(), library)
 
     @property
     def cuts_and_default(self) -> FloatArray:
