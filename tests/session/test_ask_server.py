@@ -140,6 +140,8 @@ def test_a_server_that_gives_a_time_to_come_back_is_left_alone_till_then(folder)
     with ModelServer(["busy"]) as server:
         judge(folder, server, jobs=1, count=1, which="doubtful")
     assert server.times[1] - server.times[0] >= 0.2
+    assert server.questions[0].startswith("Is it true?\nr")  # the prompt, and nothing else of ours
+    assert "Authorization" not in server.headers[0]
 
 
 def test_a_server_that_is_not_there_ends_the_run_and_its_answers_stay(folder):
@@ -181,13 +183,6 @@ def test_a_wrong_key_or_none_is_refused_in_a_sentence_without_it(folder, monkeyp
         with pytest.raises(ActcError, match="NO_SUCH_KEY"):
             judge(folder, server, key_from="NO_SUCH_KEY")
     assert "wrong" not in str(refusal.value)
-
-
-def test_only_the_prompt_and_the_model_s_name_leave(folder):
-    with ModelServer() as server:
-        judge(folder, server, count=1, which="doubtful")
-    assert server.questions[0].startswith("Is it true?\nr")
-    assert "Authorization" not in server.headers[0]
 
 
 def start(folder, server, *more):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from actc.data.files import write_scored
 from actc.decide.report import make_report
 from actc.session.cases import open_case
@@ -11,39 +13,26 @@ from tests.session.answering import answer_truly
 from tests.synthetic import make_truth
 
 
-def judged_session(folder, method: str, count: int):
+@pytest.mark.parametrize(
+    ("method", "count", "selections", "frames"),
+    [("pooled", 75, {"check", "gain"}, {"accepted", "rejected"}), ("pooled-rndm", 12, {"random"}, {"pool"})],
+)
+def test_a_case_knows_how_each_triple_was_selected(tmp_path, method, count, selections, frames):
     pool, labels, _ = make_truth(600, 4)
-    write_scored(folder / "scores.parquet", pool)
-    session = start_copy(folder / "session", folder / "scores.parquet", Settings(method=method, budget=200))
+    write_scored(tmp_path / "scores.parquet", pool)
+    session = start_copy(tmp_path / "session", tmp_path / "scores.parquet", Settings(method=method, budget=200))
     answer_truly(session, pool, labels, count)
-    return session
-
-
-def test_a_session_of_the_pooled_method_knows_its_random_checks(tmp_path):
-    session = judged_session(tmp_path, "pooled", 75)
-    with session.store.transaction() as connection:  # a check stays a check, however its reason is worded
-        reasons = connection.execute("SELECT DISTINCT reason FROM task WHERE selection = 'check'").fetchall()
-        connection.execute("UPDATE task SET reason = 'Une vérification au hasard.'")
-    assert len(reasons) == 1  # no card shows which way a check would be decided
-    rows = session.store.rows(
-        "SELECT triple, selection, sampling_frame, inclusion_probability FROM task WHERE answered > 0"
-    )
+    sql = "SELECT triple, selection, sampling_frame, inclusion_probability FROM task WHERE answered > 0"
+    stored = {row: how for row, *how in session.store.rows(sql)}
+    reasons = session.store.rows("SELECT DISTINCT reason FROM task WHERE selection = 'check'")
     session.close()
+    assert len(reasons) <= 1  # no card shows which way a check would be decided
     case = open_case(session.folder)[0]
     answers = case.annotations
-    stored = {row["triple"]: (row["selection"], row["sampling_frame"], row["inclusion_probability"]) for row in rows}
     how = zip(answers.selection, answers.sampling_frame, answers.inclusion_probability.tolist(), strict=True)
-    assert dict(zip(answers.rows.tolist(), how, strict=True)) == stored
-    assert {"check", "gain"} <= set(answers.selection)
-    assert {"accepted", "rejected"} <= set(answers.sampling_frame)
+    assert dict(zip(answers.rows.tolist(), map(list, how), strict=True)) == stored
+    assert selections <= set(answers.selection)
+    assert frames <= set(answers.sampling_frame)
     report = make_report(case)
-    assert (len(answers), report.name, report.rests_on) == (75, "scores", "answers")
+    assert (len(answers), report.name, report.rests_on) == (count, "scores", "answers")
     assert report.draws == answers.has_inclusion_probability.sum()
-
-
-def test_every_answer_of_a_random_session_is_a_check(tmp_path):
-    session = judged_session(tmp_path, "pooled-rndm", 12)
-    session.close()
-    answers = open_case(session.folder)[0].annotations
-    assert (set(answers.selection), set(answers.sampling_frame)) == ({"random"}, {"pool"})
-    assert answers.has_inclusion_probability.all()
