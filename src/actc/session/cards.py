@@ -106,8 +106,7 @@ def plain(parts: list[dict[str, str]]) -> str:
 def _describe(named: Name, template: str = "") -> dict[str, str]:
     """Return the description of an entity or a relation on a card."""
     described = {"id": named.id, "name": named.name, "description": named.description, "types": named.types}
-    link = link_of(named.id, template)
-    return described | ({"link": link} if link else {})
+    return described | {"link": link_of(named.id, template)}
 
 
 def link_of(identifier: str, template: str = "") -> str:

@@ -89,15 +89,6 @@ def write_accepted(session: Session, case: Case, path: Path) -> int:
     return len(rows)
 
 
-def write_session_decisions(session: Session, case: Case, path: Path) -> None:
-    """Write the decisions on every candidate of a session."""
-    columns = case.decision_columns()
-    if words_of(session.settings) is WRONG_FACTS:
-        columns["removed"] = columns.pop("accepted")
-        columns.pop("without_guarantee", None)
-    write_decisions(path, columns, None if case.target is None else case.target.precision)
-
-
 @documented(options_of(ExportFiles))
 def export_session(session: str | Path | Session, **files: Any) -> list[tuple[int, str, Path]]:
     """Write every file that has a path, as ``actc export`` does; return how many of what went where.
@@ -128,7 +119,12 @@ def export_session(session: str | Path | Session, **files: Any) -> list[tuple[in
         if from_case := paths.keys() - {"labels", "history"}:
             case = session_case(session, target)
             if from_case != {"label_studio"} and os.access(session.folder, os.W_OK):  # an archive stays as it is
-                write_session_decisions(session, case, stack.enter_context(write_beside(session.folder / DECISIONS)))
+                columns = case.decision_columns()
+                if words_of(session.settings) is WRONG_FACTS:
+                    columns["removed"] = columns.pop("accepted")
+                    columns.pop("without_guarantee", None)
+                decided = stack.enter_context(write_beside(session.folder / DECISIONS))
+                write_decisions(decided, columns, None if case.target is None else case.target.precision)
             if "thresholds" in paths:
                 sources = Sources(session=session.folder, graph=session.find_file("facts.parquet"))
                 describe_calibration(case, sources).write(beside["thresholds"], paths["thresholds"])

@@ -201,14 +201,11 @@ def _read_object(content: dict[str, Any]) -> Reply:
     content = {str(name).strip().lower(): value for name, value in content.items()}
     p = content.get("probability")
     value = next((content[name] for name in ANSWER_FIELDS if content.get(name) is not None), None)
-    fits = isinstance(p, int | float) and not isinstance(p, bool) and 0 <= p <= 1
-    probability = float(p) if fits and p is not None else None  # anything else is left out; the answer stays
-    if value is None and probability is not None:
-        answer: str | None = _likelier(probability)
-    else:
-        answer = WORDS.get(str(value).strip(" .\"'").lower())
+    if not isinstance(p, int | float) or isinstance(p, bool) or not 0 <= p <= 1:
+        p = None  # it is left out; the answer stays
+    answer = WORDS.get(str(value).strip(" .\"'").lower()) if value is not None or p is None else _likelier(p)
     reason = clean_text(str(content.get("reason") or "")).lstrip(".,:;-– ")[:MOST_REASON]
-    return Reply(answer, probability, reason) if answer else NO_ANSWER
+    return Reply(answer, None if p is None else float(p), reason) if answer else NO_ANSWER
 
 
 def _likelier(p: float) -> str:
