@@ -5,6 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from actc.data.answers import Annotations
+from actc.data.constraints import Constraint, Constraints
+from actc.data.triples import ScoredTriples
+from actc.decide.case import Case
 from actc.decide.estimate import Estimates, estimate_correction
 
 NOTHING = np.zeros(0)
@@ -87,3 +91,17 @@ def test_what_people_judged_is_certain():
     found = estimates(np.full(4, 0.5), judged == 1, judged).overall
     assert [found[name].middle for name in ("precision", "recall", "accuracy", "true_share")] == [1, 1, 1, 0.5]
     assert found["precision"].low == 1
+
+
+@pytest.mark.parametrize("rules", [Constraints(), Constraints((Constraint("functional", "r", use="hard"),))])
+def test_of_what_is_rejected_as_many_are_expected_to_be_true_as_the_probabilities_say(rules):
+    scores, count = np.sort(np.random.default_rng(0).random(300)), 300
+    heads, tails = [f"h{row // 2}" for row in range(count)], [f"t{row}" for row in range(count)]
+    pool, rows = ScoredTriples.from_columns(heads, ["r"] * count, tails, scores), np.arange(0, count, 4)
+    labels = np.random.default_rng(1).random(len(rows)) < scores[rows]
+    case = Case(pool, Annotations(rows, labels), constraints=rules)
+    measured, accepted = case.estimates.overall, case.decisions.accepted
+    missed = count * (1 - measured["accuracy"].middle) - accepted.sum() * (1 - measured["precision"].middle)
+    rejected = ~accepted & ~np.isin(np.arange(count), rows)
+    assert missed == pytest.approx(case.decisions.probability[rejected].sum())
+    assert (len(case.decisions.excluded) > 10) == bool(len(rules))
