@@ -134,12 +134,13 @@ class StepsFit:
         return select_triples(self._seen_pool, self.answers, count, self.method.selector, random, self._estimate)
 
     def _estimate(self, relation: int | None = None) -> FloatArray:
-        if self._classifiers is None:
+        p = self.probabilities(self.pool if relation is None else self.pool.as_if(relation))
+        if p is None:
             raise OptionError(
                 f"The selector {self.method.selector!r} asks for probabilities, which this method does not have; "
                 "use an actc or a pooled method."
             )
-        return self._classifiers(self._seen_pool if relation is None else self._seen_pool.as_if(relation))
+        return p
 
     def _seen(self, triples: ScoredTriples) -> ScoredTriples:
         return triples if self.squash is None else self.squash.apply(triples)
