@@ -20,8 +20,8 @@ from cells import find_cells
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from actc.data.triples import BoolArray, FloatArray, ScoredTriples
-from actc.evidence.model import EvidenceModel, fit_model
 from actc.evidence.plan import SCORE_COLUMNS
+from actc.evidence.score import EvidenceModel, fit_model
 from tables import Tables, open_tables
 
 PREFIXES = {

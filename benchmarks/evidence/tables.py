@@ -13,7 +13,7 @@ import numpy as np
 from cells import Cell, read_cell
 
 from actc.data.triples import BoolArray, ScoredTriples
-from actc.evidence.plan import GRAPH_COLUMNS, is_of_scores
+from actc.evidence.plan import GRAPH_COLUMNS
 from actc.evidence.steps import Limits
 from actc.evidence.table import gather_evidence, place_scores
 from actc.graph.graph import Graph
@@ -52,7 +52,7 @@ class Tables:
         return self._gather("test", self.cell.test.with_pieces(score=self.cell.test.scores), True)
 
     def _gather(self, name: str, candidates: ScoredTriples, known: bool) -> ScoredTriples:
-        models = sum(map(is_of_scores, candidates.pieces))
+        models = int("score" in candidates.pieces)
         kept = f"{self.cell.graph_name}-{self.cell.model}-{name}-{models}-{'known' if known else 'before'}"
         path = self.folder / f"{kept}-{self.limits.path_edges}.npy"
         columns = (*place_scores(candidates).pieces, *GRAPH_COLUMNS)

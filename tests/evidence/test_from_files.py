@@ -71,29 +71,19 @@ def test_scores_count_only_where_the_model_proposed_the_holdout(folder, tmp_path
     assert len(lines) == 1
 
 
-def test_a_second_model_brings_its_own_columns(folder, tmp_path):
-    both = [folder / "held.tsv", folder / "candidates.tsv"]
-    every = "', '".join(map(str, both))
-    duckdb.sql(f"COPY (SELECT * FROM read_csv(['{every}'], delim='\t')) TO '{tmp_path / 'two.parquet'}'")
-    run(folder, tmp_path / "e.parquet", scores=[tmp_path / "two.parquet"])
-    columns = {row[0] for row in duckdb.sql(f"DESCRIBE SELECT * FROM '{tmp_path / 'e.parquet'}'").fetchall()}
-    assert {"score_2", "place_among_tails_2"} <= columns
-
-
 def test_what_cannot_be_weighed_is_refused_in_a_sentence(folder, tmp_path):
     (tmp_path / "other.tsv").write_text("head\trelation\ttail\tscore\nx\tr\ty\t1\n")
     (tmp_path / "bare.tsv").write_text("head\trelation\ttail\np0\tspouse\tp3\n")
     out = tmp_path / "e.tsv"
     for graph, candidates, options, sentence in (
         ("graph.tsv", tmp_path / "other.tsv", {}, "no entity in common"),
-        ("graph.tsv", tmp_path / "bare.tsv", {}, "there is no column score"),
+        ("graph.tsv", tmp_path / "bare.tsv", {}, "the column 'score' is missing"),
         (
             "graph.tsv",
             folder / "candidates.tsv",
             {"holdout": folder / "facts.tsv"},
             "10 of the 10 holdout facts have no",
         ),
-        ("graph.tsv", folder / "candidates.tsv", {"scores": [folder / "held.tsv"]}, "of the 60 candidates have no"),
         ("graph.tsv", folder / "held.tsv", {"holdout": folder / "held.tsv"}, "all candidates are holdout facts"),
     ):
         with pytest.raises(ActcError, match=sentence):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from actc.data.triples import ScoredTriples
-from actc.evidence.model import EvidenceModel, Quantiles, Ridge
 from actc.evidence.plan import SIDES
 from actc.evidence.reasons import SENTENCES, Reasons, Slots, Subject, join_reasons, weigh_topics
+from actc.evidence.score import EvidenceModel, Quantiles, Ridge
 from actc.evidence.table import gather_evidence
 from actc.graph.graph import Graph
 

@@ -10,9 +10,20 @@ import pytest
 from actc.data.numeric import sigmoid
 from actc.data.triples import ScoredTriples
 from actc.errors import FileError, TableError
-from actc.evidence.model import BEND, Quantiles, Ridge, count_cases, expect_share, fit_model
 from actc.evidence.reasons import load_evidence, save_evidence
-from actc.evidence.score import TrainingSet, best_place, create_training_set, learn, score_evidence
+from actc.evidence.score import (
+    BEND,
+    Quantiles,
+    Ridge,
+    TrainingSet,
+    best_place,
+    count_cases,
+    create_training_set,
+    expect_share,
+    fit_model,
+    learn,
+    score_evidence,
+)
 from actc.evidence.table import gather_evidence
 from actc.graph.graph import Graph
 

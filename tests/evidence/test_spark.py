@@ -13,6 +13,7 @@ import pytest
 from actc.data.database import in_one_sentence
 from actc.data.files import write_scored, write_triples
 from actc.errors import ActcError
+from actc.evidence.plan import MODEL_SCORE, SCORE_COLUMNS
 from actc.evidence.score import create_training_set, learn
 from actc.evidence.spark_engine import write_evidence as write_by_spark
 from actc.evidence.steps import Limits
@@ -67,15 +68,15 @@ def check_alike(ours, theirs, missing=()):
 def test_spark_weighs_and_writes_as_duckdb_does(session, case, tmp_path):
     graph, candidates = case
     some = np.where(candidates.scores < 0.5, np.nan, np.round(np.sin(candidates.scores), 3))
-    both = candidates.with_pieces(score=candidates.scores, score_2=some)
-    model, graph = learn(graph, create_training_set(graph, both, graph.take(np.arange(0, 60, 4))), TIGHT)
-    assert {"has_score_2", "score"} <= set(model.columns)
-    work = Work.of(graph, place_scores(both), TIGHT)
-    write_evidence(work, model, tmp_path / "duckdb")
+    scored = candidates.with_pieces(score=some)
+    model, graph = learn(graph, create_training_set(graph, scored, graph.take(np.arange(0, 60, 4))), TIGHT)
+    assert {"has_score", "score"} <= set(model.columns)
+    work = Work.of(graph, place_scores(scored), TIGHT)
+    write_evidence(work, model.log_odds, tmp_path / "duckdb")
     write_by_spark(work, model, tmp_path / "spark", 10**9)
     ours, theirs = read(tmp_path / "duckdb"), read(tmp_path / "spark")
     assert len(ours["head"]) == len(candidates)
-    check_alike(ours, theirs, [name for name in ours if name.endswith("_2")])
+    check_alike(ours, theirs, {MODEL_SCORE, *SCORE_COLUMNS} - {"score"})
 
 
 def test_what_spark_could_not_do_is_said_in_a_sentence(session):

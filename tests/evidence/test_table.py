@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actc.data.triples import ScoredTriples
-from actc.errors import TableError
 from actc.evidence.plan import GRAPH_COLUMNS, SCORE_COLUMNS, candidate_steps
 from actc.evidence.steps import DOUBT, Limits, graph_steps
 from actc.evidence.table import gather_evidence
@@ -32,10 +31,9 @@ def make(known, asked, scores=None):
     return graph, ScoredTriples.from_columns(heads, relations, tails, scores)
 
 
-def look(known, asked, scores=None, other_scores=(), **options):
+def look(known, asked, scores=None, **options):
     graph, candidates = make(known, asked, scores)
-    scores = {f"score_{k}": column for k, column in enumerate(other_scores, start=2)}
-    return gather_evidence(graph, candidates.with_pieces(score=candidates.scores, **scores), **options)
+    return gather_evidence(graph, candidates.with_pieces(score=candidates.scores), **options)
 
 
 def table(evidence):
@@ -114,18 +112,6 @@ def test_places_are_counted_among_the_candidates_of_a_question():
     assert evidence.pieces["place_among_tails"].tolist() == [2, 1, 1]
     assert evidence.pieces["place_among_heads"].tolist() == [2, 1, 1]
     np.testing.assert_allclose(evidence.pieces["behind_best_tail"], [-0.4, 0, 0])
-
-
-def test_every_model_gets_its_own_columns():
-    asked = [("ada", "parent of", "eve"), ("ada", "parent of", "dan")]
-    evidence = look(FAMILY, asked, [1, 2], other_scores=[np.array([2.0, 1.0])])
-    assert evidence.pieces["place_among_tails"].tolist() == [2, 1]
-    assert evidence.pieces["place_among_tails_2"].tolist() == [1, 2]
-
-
-def test_scores_of_another_length_are_refused():
-    with pytest.raises(TableError, match="1 triples but 2 values of score_2"):
-        look(FAMILY, [("ada", "parent of", "eve")], other_scores=[np.zeros(2)])
 
 
 def test_names_the_graph_does_not_know_have_no_evidence():

@@ -93,7 +93,6 @@ def candidates_command(graph: Path, model: Path | None, out: Path, **options: An
 
 @command(
     "actc evidence graph.tsv candidates.tsv --holdout unseen-scores.tsv --out evidence.parquet",
-    "actc evidence graph.tsv candidates.tsv --holdout unseen.tsv --scores one.tsv --scores two.tsv --out evidence.tsv",
     "actc evidence graph.tsv candidates.parquet --out evidence/ --memory 4GB",
     "actc evidence /shared/graph.tsv /shared/new.parquet --out /shared/evidence --engine spark://host:7077",
     writes=True,
@@ -114,7 +113,7 @@ def evidence_command(graph: Path, candidates: Path, out: Path, engine: str, **op
 
     The score of the CANDIDATES becomes log-odds by score and evidence; one column per piece of evidence follows.
     """
-    claim_output(out, inputs=(graph, candidates, options["holdout"], *options["scores"]), folder=not out.suffix)
+    claim_output(out, inputs=(graph, candidates, options["holdout"]), folder=not out.suffix)
     options |= read_engine(engine)
     with progress_bar("Evidence") as advance:
         lines = actc.add_evidence(graph, candidates, out, progress=advance, **options)

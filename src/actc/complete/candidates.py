@@ -13,8 +13,8 @@ from actc.data.deliver import write_beside
 from actc.data.files import write_scored
 from actc.data.frames import TRIPLE
 from actc.data.triples import ScoredTriples
-from actc.evidence.model import EvidenceModel
 from actc.evidence.reasons import Reasons
+from actc.evidence.score import EvidenceModel
 from actc.graph.graph import Graph
 
 CANDIDATES, PIECES = "candidates.parquet", "pieces.npz"

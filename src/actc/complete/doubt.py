@@ -19,10 +19,10 @@ from actc.data.progress import Advance, Stage, no_stage
 from actc.data.triples import BoolArray, FloatArray, IntArray, Triples
 from actc.decide.case import Case
 from actc.errors import TableError
-from actc.evidence.model import FOLDS, EvidenceModel, Quantiles, Ridge, hash_triples
 from actc.evidence.plan import GRAPH_COLUMNS
 from actc.evidence.plant import Planted
 from actc.evidence.reasons import Reasons
+from actc.evidence.score import FOLDS, EvidenceModel, Quantiles, Ridge, hash_triples
 from actc.evidence.steps import Limits
 from actc.evidence.table import Work, count_look_ups, gather_evidence
 from actc.evidence.table import look_up as look_up_parts

@@ -21,8 +21,7 @@ from actc.data.numeric import logit
 from actc.data.progress import Stage, no_stage
 from actc.data.triples import FloatArray, ScoredTriples
 from actc.errors import OptionError, TableError
-from actc.evidence.model import Quantiles
-from actc.evidence.score import TrainingSet, score_evidence
+from actc.evidence.score import Quantiles, TrainingSet, score_evidence
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
 from actc.graph.rdf import Base, without_literals

@@ -26,7 +26,7 @@ from actc.data.progress import Stage, no_stage
 from actc.data.triples import ScoredTriples, Triples
 from actc.errors import OptionError, TableError
 from actc.evidence.holdouts import MOST_UNLABELLED, RESAMPLES, HoldoutEstimate, score_rules
-from actc.evidence.plan import is_of_scores
+from actc.evidence.plan import SCORE_COLUMNS
 from actc.evidence.reasons import Reasons
 from actc.evidence.rules import RULES, propose_by_rules
 from actc.evidence.score import TrainingSet, best_place, score_evidence
@@ -232,7 +232,7 @@ def join_proposals(rules: ScoredTriples, model: Triples, scorer: PykeenScorer, n
 def _of_model_alone(proposals: ScoredTriples) -> ScoredTriples:
     """Return what only the model proposes: no rule has a confidence in it."""
     alone = proposals.take(proposals.further["proposed_by"] == MODEL)
-    return replace(alone, pieces={name: values for name, values in alone.pieces.items() if is_of_scores(name)})
+    return replace(alone, pieces={name: values for name, values in alone.pieces.items() if name in SCORE_COLUMNS})
 
 
 def _score_model_alone(

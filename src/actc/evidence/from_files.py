@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-
-import numpy as np
 
 from actc.data.database import parse_memory
 from actc.data.deliver import deliver
@@ -14,10 +12,9 @@ from actc.data.files import copy_options, read_scored, refuse_tabs
 from actc.data.frames import Columns
 from actc.data.layout import find_layout
 from actc.data.progress import Progress, ignore_progress
-from actc.data.triples import FloatArray, ScoredTriples, Triples
+from actc.data.triples import ScoredTriples
 from actc.errors import FileError, OptionError, TableError, check_choice, needing
-from actc.evidence.model import EvidenceModel
-from actc.evidence.score import create_training_set, learn
+from actc.evidence.score import EvidenceModel, create_training_set, learn
 from actc.evidence.steps import Limits
 from actc.evidence.table import Work, count_look_ups, place_scores, write_evidence
 from actc.graph.formats import read_graph
@@ -37,7 +34,6 @@ def add_evidence(
     out: str | Path,
     *,
     holdout: str | Path | None = None,
-    scores: Sequence[str | Path] = (),
     base: Base = "",
     columns: Columns = None,
     memory: str = "2GB",
@@ -45,24 +41,22 @@ def add_evidence(
     master: str | None = None,
     progress: Progress = ignore_progress,
 ) -> tuple[str, ...]:
-    """Score candidates by all that the graph and the models say of them, as ``actc evidence`` does.
+    """Score candidates by all that the graph and the model show of them, as ``actc evidence`` does.
 
     Parameters
     ----------
     graph : path
         The known facts, in any format that actc reads.
     candidates : path
-        head, relation, tail, score; the score is optional where ``scores`` are given.
+        head, relation, tail, score.
     out : path
         A .tsv, .csv or .parquet file, or a folder of Parquet parts, which has no ending: head, relation, tail, score
         (the log-odds), then one column per piece. Rows are in the order of the candidates; of more than a million,
         relation by relation; Spark gives them no order.
     holdout : path, optional
-        Facts that the model was not trained on, with its scores, or without where the candidates or ``scores`` list
-        them. Scores count where the candidates list some of them, as the model proposed them. Without any, some
-        of the graph's own facts teach what the pieces are worth, but for scores, which known facts flatter.
-    scores : sequence of path
-        Further models' scores: head, relation, tail, score of every candidate.
+        Facts that the model was not trained on, with its scores, or without where the candidates list them. Scores
+        count where the candidates list some of them, as the model proposed them. Without any, some of the graph's own
+        facts teach what the pieces are worth, but for scores, which known facts flatter.
     base : str, or two of them
         What IRIs begin with in RDF and names do not: all of them, or entities' and relations'.
     columns : str or dict, optional
@@ -84,7 +78,7 @@ def add_evidence(
     out = Path(out)
     write = find_engine(engine, memory, master, out)
     with deliver(out, overwrite=True) as place:
-        known, proposals, facts = _read(graph, candidates, holdout, scores, base, columns)
+        known, proposals, facts = _read(graph, candidates, holdout, base, columns)
         model, work, notes = _learn(known, proposals, facts, memory, count_look_ups(progress, 2))
         if out.suffix:
             names = work.graph.entity_names.array, work.graph.relation_names.array
@@ -96,44 +90,27 @@ def add_evidence(
 
 
 def _read(
-    graph: str | Path,
-    candidates: str | Path,
-    holdout: str | Path | None,
-    scores: Sequence[str | Path],
-    base: Base,
-    columns: Columns,
+    graph: str | Path, candidates: str | Path, holdout: str | Path | None, base: Base, columns: Columns
 ) -> tuple[Graph, ScoredTriples, ScoredTriples | None]:
-    """Read known facts, candidates and holdout facts; parameters as those of :func:`add_evidence`."""
-    known = without_literals(read_graph(graph, base=base))
-    path, models = Path(candidates), [Path(one) for one in scores]
-    has_scores = "score" in find_layout(path, columns=columns).columns
-    scored = [(path, read_scored(path, columns)[0])] if has_scores else []
-    scored += [(one, read_scored(one)[0]) for one in models]
-    if not scored:
-        raise FileError(f"{path}: there is no column score; add a model's, or give --scores.")
-    given = scored[0][1] if has_scores else read_graph(path, columns=columns)
-    if set(known.entity_names).isdisjoint(given.entity_names):
+    """Read known facts, candidates and holdout facts; parameters as those of :func:`add_evidence`.
+
+    Holdout facts without scores have those of the candidates.
+    """
+    known, scored = without_literals(read_graph(graph, base=base)), read_scored(candidates, columns)[0]
+    if set(known.entity_names).isdisjoint(scored.entity_names):
         raise FileError(f"{candidates}: it has no entity in common with {graph}; is it about another graph?")
-    facts = None if holdout is None else _read_holdout(Path(holdout), base, scored[0])
-    first, *others = (_scores_of(given, *one, "candidates") for one in scored)
-    more = {f"score_{k}": column for k, column in enumerate(others, start=2)}
-    return known, given.with_scores(first).with_pieces(score=first, **more), facts
-
-
-def _read_holdout(path: Path, base: Base, scored: tuple[Path, ScoredTriples]) -> ScoredTriples:
-    """Read holdout facts with the first model's scores, from the file itself or from where the candidates are."""
-    if "score" in find_layout(path, order=("head", "relation", "tail", "score")).columns:
-        return read_scored(path)[0]
-    facts = read_graph(path, base=base)
-    return facts.with_scores(_scores_of(facts, *scored, "holdout facts"))
-
-
-def _scores_of(triples: Triples, path: Path, scored: ScoredTriples, what: str) -> FloatArray:
-    rows = scored.rows_of(triples)
-    missing = int((rows < 0).sum())
-    if missing:
-        raise FileError(f"{path}: {missing} of the {len(rows)} {what} have no score in it; add the model's.")
-    return np.asarray(scored.scores[rows])
+    proposals = scored.with_pieces(score=scored.scores)
+    if holdout is None:
+        return known, proposals, None
+    if "score" in find_layout(Path(holdout), order=("head", "relation", "tail", "score")).columns:
+        return known, proposals, read_scored(holdout)[0]
+    facts = read_graph(holdout, base=base)
+    rows = scored.rows_of(facts)
+    if missing := int((rows < 0).sum()):
+        raise FileError(
+            f"{candidates}: {missing} of the {len(rows)} holdout facts have no score in it; add the model's."
+        )
+    return known, proposals, facts.with_scores(scored.scores[rows])
 
 
 def _learn(
@@ -163,7 +140,7 @@ def find_engine(name: str, memory: str, master: str | None, out: Path) -> Callab
             raise OptionError("--master is the address of a Spark cluster; give --engine spark too.")
         if out.suffix:
             copy_options(out)  # refuses an ending that no table has
-        return partial(write_evidence, memory=memory)
+        return lambda work, model, place: write_evidence(work, model.log_odds, place, memory)
     if out.suffix:
         raise OptionError(f"{out.name}: Spark writes a folder of parts; give a name without an ending.")
     with needing("The engine spark", "pyspark", "spark"):

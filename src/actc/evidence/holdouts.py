@@ -18,19 +18,19 @@ from actc.data.numeric import find_shift, one_thread, sigmoid
 from actc.data.progress import Progress, Stage, no_stage
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
-from actc.evidence.model import (
+from actc.evidence.rules import Rules, propose_by_rules
+from actc.evidence.score import (
     BEND,
     SHARE,
     EvidenceModel,
     Ridge,
+    TrainingSet,
     count_cases,
     hash_triples,
     learnable_pieces,
     out_of_fold,
     stack_pieces,
 )
-from actc.evidence.rules import Rules, propose_by_rules
-from actc.evidence.score import TrainingSet
 from actc.evidence.steps import Limits
 from actc.evidence.table import count_look_ups, gather_evidence
 from actc.graph.graph import Graph

@@ -240,7 +240,7 @@ def relative_steps(limits: Limits) -> list[Step]:
 def candidate_steps(limits: Limits, scores: Collection[str] = ()) -> list[Step]:
     """Return what is counted for candidates, those in ``candidate_part(id, h, r, t)``, from the graph's tables.
 
-    Beside that stand the pieces that come from models' scores, which are further columns there.
+    Beside that stand the pieces that come from a model's score, which are further columns there.
     """
     return [*look_steps(), *slot_steps(), *pair_steps(), *kind_steps(), *path_steps(limits),
             *rule_steps(limits), *relative_steps(limits), Step("evidence", collect(scores))]  # fmt: skip
@@ -315,12 +315,7 @@ SCORE_COLUMNS = (
     *("score", "place_among_tails", "place_among_heads"),
     *("behind_best_tail", "behind_best_head", "above_relation"),
 )
-"""The pieces that a model's score gives; those of the second model end in _2 and so on."""
-
-
-def is_of_scores(name: str) -> bool:
-    """Return True if a piece comes from a model's score."""
-    return re.sub(r"_\d+$", "", name) in SCORE_COLUMNS  # score_2 is the second model's
+"""The pieces that a model's score gives."""
 
 
 def whole_rows(scores: Collection[str], log_odds: str) -> str:
@@ -329,7 +324,7 @@ def whole_rows(scores: Collection[str], log_odds: str) -> str:
     Parameters
     ----------
     scores : collection of str
-        The names of the pieces that come from models' scores.
+        The names of the pieces that come from a model's score.
     log_odds : str
         SQL of the log-odds of a row of ``evidence e``.
     """

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from actc.data.deliver import write_beside
 from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples
 from actc.errors import FileError
-from actc.evidence.model import EvidenceModel, Quantiles, Ridge, stack_pieces
 from actc.evidence.plan import NAMED_COLUMNS, SIDES
+from actc.evidence.score import EvidenceModel, Quantiles, Ridge, stack_pieces
 from actc.evidence.table import recode_named
 from actc.graph.graph import Graph
 

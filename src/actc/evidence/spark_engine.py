@@ -19,8 +19,8 @@ from pyspark.sql import functions as sql
 
 from actc.data.database import in_one_sentence, open_database, open_spark, quote
 from actc.data.triples import FloatArray
-from actc.evidence.model import HAS, EvidenceModel
 from actc.evidence.plan import candidate_steps, last_uses, whole_rows
+from actc.evidence.score import HAS, EvidenceModel
 from actc.evidence.steps import graph_steps
 from actc.evidence.table import Work, put_names, put_tables
 

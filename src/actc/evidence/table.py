@@ -17,13 +17,11 @@ from actc.data.files import copy_options
 from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import FloatArray, IntArray, ScoredTriples, Triples
 from actc.errors import TableError
-from actc.evidence.model import EvidenceModel
 from actc.evidence.plan import (
     GRAPH_COLUMNS,
     NAMED_COLUMNS,
     SCORE_COLUMNS,
     candidate_steps,
-    is_of_scores,
     last_uses,
     whole_rows,
 )
@@ -43,7 +41,7 @@ PASSING = {"training_path", "target_entity"}  # tables of the graph that no cand
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """One gathering: facts and candidates by the same codes, and the pieces that come from models' scores.
+    """One gathering: facts and candidates by the same codes, and the pieces that come from a model's score.
 
     ``rows`` are the candidates' places in the table that was given: more than a chunk of them stand relation by
     relation here, since a chunk should need few slots. ``report`` is called after each step.
@@ -69,7 +67,7 @@ class Work:
         names = [tuple(sorted({*getattr(graph, one), *getattr(candidates, one)})) for one in VOCABULARIES]
         targets, rows = _recode(candidates, *names), np.arange(len(candidates))
         pieces = candidates.pieces if isinstance(candidates, ScoredTriples) else {}
-        scores = {name: column for name, column in pieces.items() if is_of_scores(name)}
+        scores = {name: column for name, column in pieces.items() if name in SCORE_COLUMNS}
         if len(candidates) > CHUNK:
             rows = np.lexsort((targets.heads, targets.relations))
             targets, scores = targets.take(rows), {name: column[rows] for name, column in scores.items()}
@@ -91,7 +89,7 @@ def gather_evidence(
     Returns
     -------
     ScoredTriples
-        The candidates with more pieces: of models' scores (``score``, ``score_2``) their places, the pieces of
+        The candidates with more pieces: the places of a model's ``score``, if they have one, the pieces of
         ``GRAPH_COLUMNS``, and ``NAMED_COLUMNS``, which sentences need: slot 2 r is relation r of the graph from its
         head, 2 r + 1 from its tail.
     """
@@ -125,19 +123,16 @@ def recode_named(
 
 
 def place_scores(candidates: ScoredTriples) -> ScoredTriples:
-    """Put beside each model's score its places in slots among all candidates, unless they are there."""
-    pieces: dict[str, FloatArray] = {}
-    relations, count = candidates.relations, len(candidates.relation_names)
-    for name in filter(is_of_scores, {} if SCORE_COLUMNS[1] in candidates.pieces else candidates.pieces):
-        score = candidates.pieces[name]
-        tails, heads = (rank_in_slots(candidates, ends, score) for ends in (candidates.heads, candidates.tails))
-        there = np.isfinite(score)
-        sums, counts = (np.bincount(relations[there], one, count) for one in (score[there], None))
-        above = score - (sums / np.maximum(counts, 1))[relations]
-        columns = (score, tails[0], heads[0], tails[1], heads[1], above)
-        model = name.removeprefix("score")
-        pieces |= {f"{one}{model}": column for one, column in zip(SCORE_COLUMNS, columns, strict=True)}
-    return replace(candidates, pieces={**pieces, **{k: v for k, v in candidates.pieces.items() if k not in pieces}})
+    """Put beside a model's score its places in slots among all candidates, unless they are there or it is not."""
+    if "score" not in candidates.pieces or SCORE_COLUMNS[1] in candidates.pieces:
+        return candidates
+    score, relations, count = candidates.pieces["score"], candidates.relations, len(candidates.relation_names)
+    tails, heads = (rank_in_slots(candidates, ends, score) for ends in (candidates.heads, candidates.tails))
+    there = np.isfinite(score)
+    sums, counts = (np.bincount(relations[there], one, count) for one in (score[there], None))
+    above = score - (sums / np.maximum(counts, 1))[relations]
+    columns = (score, tails[0], heads[0], tails[1], heads[1], above)
+    return replace(candidates, pieces={**dict(zip(SCORE_COLUMNS, columns, strict=True)), **candidates.pieces})
 
 
 def rank_in_slots(triples: Triples, ends: IntArray, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -163,7 +158,7 @@ def look_up(work: Work, memory: str = MEMORY) -> Iterator[Columns]:
         yield from _fetch(connection, ids)
 
 
-def write_evidence(work: Work, model: EvidenceModel, out: Path, memory: str = MEMORY) -> None:
+def write_evidence(work: Work, log_odds: Callable[[Columns], FloatArray], out: Path, memory: str = MEMORY) -> None:
     """Write candidates with their log-odds and evidence to a file, or to a folder of parts that has no ending."""
     rows = f"{whole_rows(work.scores, 'w.score')} JOIN scored w ON w.id = e.id ORDER BY e.id"
     with ExitStack() as stack:
@@ -174,7 +169,7 @@ def write_evidence(work: Work, model: EvidenceModel, out: Path, memory: str = ME
         for connection, ids in _look_at_chunks(work, memory):
             if not ids.start:
                 put_names(connection, work.graph)
-            scored = [(part["id"], model.log_odds(part)) for part in _fetch(connection, ids)]
+            scored = [(part["id"], log_odds(part)) for part in _fetch(connection, ids)]
             columns = (np.concatenate(column) for column in zip(*scored, strict=True))
             _put(connection, "scored", "SELECT * FROM given", dict(zip(("id", "score"), columns, strict=True)))
             _copy(connection, rows, folder / f"part-{ids.start // CHUNK:05d}.parquet")
