@@ -171,12 +171,3 @@ def test_where_no_piece_supports_what_was_decided_the_reasons_say_so(evidence, g
 def test_one_text_has_those_for_and_those_against_apart():
     assert join_reasons(["against: Two.", "against: Three.", "One."]) == "Against: Two. Three. For: One."
     assert join_reasons([]) == ""
-
-
-def test_slots_know_what_fills_them(graph):
-    heads, tails = Slots(graph, "head"), Slots(graph, "tail")
-    there, single = heads.look_up("ada", "born in")
-    assert ([graph.entity_names[code] for code in there], single) == (["london"], 0.75)
-    assert len(heads.look_up("kim", "born in")[0]) == len(tails.look_up("paris", "born in")[0]) == 2
-    for nowhere, single in ((("nobody", "born in"), 0.75), (("kim", "married to"), 0.0)):
-        assert [len(heads.look_up(*nowhere)[0]), heads.look_up(*nowhere)[1]] == [0, single]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from actc.data.triples import ScoredTriples
 from actc.evidence.plan import GRAPH_COLUMNS, SCORE_COLUMNS, candidate_steps
-from actc.evidence.steps import DOUBT, Limits, graph_steps
+from actc.evidence.steps import Limits, graph_steps
 from actc.evidence.table import gather_evidence
 from actc.graph.graph import Graph
 
@@ -75,37 +75,6 @@ def test_the_order_of_facts_changes_nothing(known, random):
     np.testing.assert_allclose(table(look(known, known)), table(look(mixed, known)), atol=1e-9)
 
 
-def test_slots_count_what_else_stands_there():
-    evidence = look(FAMILY, [("ada", "parent of", "dan"), ("eve", "parent of", "ben")])
-    assert evidence.pieces["head_slot_filled"].tolist() == [2, 0]
-    assert evidence.pieces["tail_slot_filled"].tolist() == [0, 1]
-    assert evidence.pieces["head_slot_usual"].tolist() == [1.5, 1.5]
-
-
-def test_an_inverse_that_holds_speaks_for_the_pair():
-    evidence = look(FAMILY, [("eve", "child of", "dan"), ("eve", "child of", "ada")])
-    best = evidence.pieces["pair_best"]
-    assert best[0] == pytest.approx(2 / (3 + float(DOUBT)))
-    assert best[1] == 0
-
-
-def test_a_path_of_two_facts_is_found_and_its_rule_counted():
-    evidence = look(FAMILY, [("ben", "citizen of", "england")])
-    assert evidence.pieces["path_best"][0] == pytest.approx(1 / (3 + float(DOUBT)))
-
-
-def test_relatives_are_those_that_share_rare_facts():
-    known = [*FAMILY, ("ben", "likes", "tea")]
-    evidence = look(known, [("cleo", "likes", "tea"), ("eve", "likes", "tea")])
-    assert evidence.pieces["head_relatives_five"].tolist() == [1, 0]
-
-
-def test_a_rule_with_a_constant_counts_the_others_that_have_the_fact():
-    known = [*FAMILY, ("ben", "likes", "tea"), ("ada", "likes", "tea")]
-    evidence = look(known, [("cleo", "likes", "tea")])
-    assert evidence.pieces["head_rule_best"][0] == pytest.approx(2 / (2 + float(DOUBT)))
-
-
 def test_places_are_counted_among_the_candidates_of_a_question():
     asked = [("ada", "likes", "tea"), ("ada", "likes", "rice"), ("ben", "likes", "tea")]
     evidence = look(FAMILY, asked, [0.5, 0.9, 0.7])
@@ -118,12 +87,6 @@ def test_names_the_graph_does_not_know_have_no_evidence():
     evidence = look(FAMILY, [("new", "unheard", "other")])
     assert evidence.pieces["head_degree"][0] == evidence.pieces["path_count"][0] == 0
     assert np.isfinite(table(evidence)).all()
-
-
-def test_candidates_in_several_chunks_have_the_same_evidence(monkeypatch):
-    whole = look(FAMILY, FAMILY)
-    monkeypatch.setattr("actc.evidence.table.CHUNK", 4)
-    np.testing.assert_allclose(table(look(FAMILY, FAMILY)), table(whole), atol=1e-9)
 
 
 def test_progress_counts_every_step():

@@ -255,10 +255,12 @@ def _put(connection: Any, table: str, query: str, given: dict[str, Any]) -> None
 
 
 def _fetch(connection: Any, ids: range) -> Iterator[Columns]:
-    """Give the table ``evidence`` batch by batch."""
+    """Give the table ``evidence`` batch by batch, with NaN where there is NULL; ``id`` in whole numbers."""
     for start in range(ids.start, ids.stop, BATCH):
         where = f"id >= {start} AND id < {start + BATCH}"
-        yield read_columns(connection.execute(f"SELECT * FROM evidence WHERE {where}"))
+        columns = connection.execute(f"SELECT * FROM evidence WHERE {where}").fetchnumpy()
+        filled = {name: np.ma.filled(np.ma.asarray(one, np.float64), np.nan) for name, one in columns.items()}
+        yield filled | {"id": np.ma.getdata(columns["id"])}
 
 
 def _copy(connection: Any, query: str, out: Path) -> None:
@@ -296,13 +298,6 @@ def _recode(triples: Triples, *names: Sequence[str]) -> Graph:
     coded = Graph.of(triples).recoded(*names)
     small: Any = {name: getattr(coded, name).astype(np.int32) for name in ("heads", "relations", "tails")}
     return replace(coded, **small)
-
-
-def read_columns(answer: Any) -> Columns:
-    """Return the columns of a query's answer, with NaN where there is NULL; ``id`` in whole numbers."""
-    columns = answer.fetchnumpy()
-    ids = np.ma.getdata(columns.pop("id"))
-    return {"id": ids} | {name: np.ma.filled(np.ma.asarray(one, np.float64), np.nan) for name, one in columns.items()}
 
 
 def count_look_ups(progress: Progress, look_ups: int) -> Progress:
