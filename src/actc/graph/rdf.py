@@ -246,7 +246,7 @@ def refuse_doctype(path: Path, content: bytes) -> None:
 # no head, and the line is the tail.
 LOAD = """
     CREATE TABLE loaded AS
-    SELECT row_number() OVER () AS row, CASE WHEN end_term IS NOT NULL THEN part[1] END AS head,
+    SELECT 0 AS row, CASE WHEN end_term IS NOT NULL THEN part[1] END AS head,
            CASE WHEN end_term IS NOT NULL THEN part[2] END AS relation, coalesce(end_term, line) AS tail
     FROM (SELECT line, part, length(part[1]) + length(part[2]) AS before, CASE
             WHEN NOT (has_head AND has_relation AND len(part) >= 4 AND part[-1] = '.') THEN NULL
