@@ -39,8 +39,6 @@ class Candidates:
         Draws of the accepted precision by the holdout; empty where no holdout gives it.
     by_themselves : bool
         Whether they are evidence for each other, as no graph is.
-    seconds : float
-        What it took to make them, where an earlier run did.
     """
 
     triples: ScoredTriples
@@ -48,7 +46,6 @@ class Candidates:
     reasons: Reasons | None = None
     precisions: tuple[float, ...] = ()
     by_themselves: bool = False
-    seconds: float = 0.0
 
     @classmethod
     def by_evidence(cls, scored: ScoredTriples, model: EvidenceModel, graph: Graph, *notes: str) -> Self:

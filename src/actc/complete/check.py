@@ -136,7 +136,7 @@ class CheckedFacts:
 
     def on_page(self, report: dict[str, Any], name: Callable[[str], str]) -> dict[str, Any]:
         """Return what a page shows of wrong facts; the most doubtful ones with reasons in names."""
-        reasons = self.reasons if name is str else self.reasons_of(MOST_SHOWN, name)
+        reasons = self.reasons_of(MOST_SHOWN, name)
         facts = [{**one, "reasons": text} for one, text in zip(report["most_doubtful"], reasons, strict=False)]
         return {"removed": report["removed"], "sentences": describe_wrong(report), "facts": facts}
 

@@ -96,7 +96,8 @@ def doubt_facts(graph: Graph, seed: int = 0, stage: Stage = no_stage, explained:
     training = facts if len(facts) <= MOST_FOR_TREES else random.choice(facts, MOST_FOR_TREES, replace=False)
     with stage("Doubt in each fact") as advance:
         ratios = learn_ratios(looked, np.append(training, np.flatnonzero(~looked.facts)), advance)
-    of_facts = mean_of_facts(ratios[facts], looked.rows[facts], len(graph))
+    times = np.maximum(np.bincount(looked.rows[facts], minlength=len(graph)), 1)  # a fact may be there in each round
+    of_facts = np.column_stack([np.bincount(looked.rows[facts], one, len(graph)) / times for one in ratios[facts].T])
     mix = infer_kinds(of_facts[np.unique(looked.rows[training])])
     doubts, planted = _log_ratio(of_facts, mix), _log_ratio(ratios[~looked.facts], mix)
     share = expect_share(doubts, planted, mix[looked.kinds[~looked.facts] - 1])
@@ -182,15 +183,6 @@ def _in_bins(table: FloatArray, edges: list[FloatArray]) -> FloatArray:
         np.where(np.isnan(one), np.nan, np.searchsorted(at, one)) for one, at in zip(table.T, edges, strict=True)
     ]
     return np.column_stack(columns).astype(np.float32)
-
-
-def mean_of_facts(ratios: FloatArray, rows: IntArray, count: int) -> FloatArray:
-    """Return the mean log-ratios of each of ``count`` facts over the rounds, shape (N, K); 0 where it was never there.
-
-    ``rows`` are the facts that the ratios are of.
-    """
-    times = np.maximum(np.bincount(rows, minlength=count), 1)
-    return np.column_stack([np.bincount(rows, column, count) / times for column in ratios.T])
 
 
 def infer_kinds(ratios: FloatArray) -> FloatArray:

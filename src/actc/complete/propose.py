@@ -17,7 +17,7 @@ import numpy as np
 from actc.complete.candidates import Candidates
 from actc.complete.config import Finished
 from actc.complete.pykeen import load_result
-from actc.complete.search import CandidateSearch, PykeenScorer, collect_candidates, knows, score_known
+from actc.complete.search import CandidateSearch, PykeenScorer, collect_candidates, knows, score_triples
 from actc.data.deliver import check_writable
 from actc.data.files import copy_options, write_scored
 from actc.data.frames import Columns
@@ -222,7 +222,8 @@ def join_proposals(rules: ScoredTriples, model: Triples, scorer: PykeenScorer, n
     further = {name: np.append(rules.further[name], empty)[rows] for name, empty in missing.items()}
     both = np.where(model.contains(every), f"{RULES};{MODEL}", RULES)
     further["proposed_by"] = np.where(rows >= 0, both, MODEL).astype(object)
-    scores = score_known(scorer, every)
+    familiar, scores = knows(scorer, every), np.full(len(every), np.nan)
+    scores[familiar] = score_triples(scorer, every.take(familiar)).scores
     joined = replace(every.with_scores(scores), further=further, pieces={"score": scores})
     return place_scores(joined).with_pieces(
         **{name: np.append(values, np.nan)[rows] for name, values in rules.pieces.items()}

@@ -197,25 +197,19 @@ def _load_pickle(path: Path, trust: bool) -> Any:
 def _load_weights(folder: Path, entities: tuple[str, ...], relations: tuple[str, ...], trust: bool) -> Any:
     from pykeen.triples import TriplesFactory
 
-    try:
+    with _reading(folder / CONFIG):
         config = load_json(folder / CONFIG)
         inverse = bool(config["inverse"])
         name, options = str(config["model"]), dict(config["model_kwargs"] or {})
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise _damaged(folder / CONFIG, error) from None
     if not trust:
         _refuse_beyond_plain(folder / CONFIG, name, options)
     # Not TriplesFactory.from_path_binary, which reads a pickle and takes a name such as "NA" for none.
     entity_codes, relation_codes = Vocabulary(entities).places, Vocabulary(relations).places
     triples = _read_triples(folder / TRIPLES / "numeric_triples.tsv.gz")
     state = _read_tensors(folder / STATE)
-    try:
+    with _reading(folder / CONFIG):
         factory = TriplesFactory(triples, entity_codes, relation_codes, create_inverse_triples=inverse)
         model = _make_model(config, factory)
-    except ActcError:
-        raise
-    except Exception as error:  # options may be anything, and so may what goes wrong with them
-        raise _damaged(folder / CONFIG, error) from None
     try:
         model.load_state_dict(state)
     except Exception:
@@ -277,39 +271,37 @@ def _quietly() -> Iterator[None]:
 def _read_names(path: Path) -> tuple[str, ...]:
     if not path.is_file():
         raise FileError(f"{path}: the names are missing; the model was trained on numbers, not names.")
-    try:
-        with open_text(path) as lines:
-            _, *rows = csv.reader(lines, delimiter="\t")
+    with _reading(path), open_text(path) as lines:
+        _, *rows = csv.reader(lines, delimiter="\t")
         return tuple(label for _, label in rows)
-    except (OSError, ValueError) as error:
-        raise _damaged(path, error) from None
 
 
 def _read_triples(path: Path) -> IntArray:
     if not path.is_file():
         raise _damaged(path, "the file is missing")
-    try:
-        with open_text(path) as lines:
-            return np.loadtxt(lines, dtype=np.int64, delimiter="\t", skiprows=1, ndmin=2)
-    except (OSError, ValueError) as error:
-        raise _damaged(path, error) from None
+    with _reading(path), open_text(path) as lines:
+        return np.loadtxt(lines, dtype=np.int64, delimiter="\t", skiprows=1, ndmin=2)
 
 
 def _read_tensors(path: Path, *, trust: bool = False) -> Any:
     """Read what ``torch.save`` wrote; unless it is trusted, nothing in it is executed."""
-    torch = _import_pykeen()
+    with _reading(path):
+        return _import_pykeen().load(ordinary(path), map_location="cpu", weights_only=not trust)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Refuse a damaged file: its bytes may be anything, and so may what goes wrong with them."""
     try:
-        return torch.load(ordinary(path), map_location="cpu", weights_only=not trust)
-    except Exception as error:  # of any kind, as the bytes may be anything
-        raise _damaged(path, error) from None
+        yield
+    except ChoiceError:  # of a model that PyKEEN does not have
+        raise
+    except Exception as error:
+        raise _damaged(path, f"it cannot be read: {type(error).__name__}") from None
 
 
-def _damaged(path: Path, reason: Exception | str) -> FileError:
-    """Return an error:  a model cannot be used because of one of its files, and why."""
-    if isinstance(reason, FileNotFoundError):
-        reason = "the file is missing"
-    elif isinstance(reason, Exception):
-        reason = f"it cannot be read: {type(reason).__name__}"
+def _damaged(path: Path, reason: str) -> FileError:
+    """Return an error: a model cannot be used because of one of its files, and why."""
     return FileError(f"{path}: the model is damaged ({reason}); train or save it again.")
 
 

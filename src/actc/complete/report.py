@@ -29,7 +29,6 @@ from actc.decide.case import Case
 from actc.decide.decision_table import BY, DECISIONS, ORACLE, rows_to_explain, write_decisions
 from actc.decide.estimate import Share
 from actc.decide.report import count_excluded, describe_guarantee, describe_needed, make_report, write_page
-from actc.evidence.reasons import Reasons
 from actc.graph.formats import FORMATS, find_ending, find_format, write_graph
 from actc.graph.graph import Graph
 from actc.session import Session
@@ -174,7 +173,8 @@ class AddedFacts:
         words = replace(name_things(session, commands), wrong=wrong)
         if reasons is not None:
             questions = case.candidates.find(*([one[name] for one in report.ask_next] for name in TRIPLE))
-            sure = self.surest
+            sure = np.flatnonzero(case.decisions.accepted & (case.decisions.by == "method"))
+            sure = sure[np.argsort(-case.candidates.scores[sure], kind="stable")]
             rows = sure if len(sure) <= MOST_SHOWN else np.append(sure[: MOST_SHOWN // 2], sure[-(MOST_SHOWN // 2) :])
             both = np.append(questions, rows)
             texts = reasons.of(both, case.decisions.accepted[both], words.name)
@@ -184,12 +184,6 @@ class AddedFacts:
             )
         write_page(report, page, words)
         return [page], " && ".join(commands)
-
-    @property
-    def surest(self) -> IntArray:
-        """The rows of what the method accepted, the surest first."""
-        rows = np.flatnonzero(self.case.decisions.accepted & (self.case.decisions.by == "method"))
-        return rows[np.argsort(-self.case.candidates.scores[rows], kind="stable")]
 
     def summarise(self, facts: dict[str, Any]) -> dict[str, Any]:
         """Return the report as plain values; its numbers of accepted facts are about the rows of accepted.tsv.
@@ -223,23 +217,12 @@ class AddedFacts:
             "guarantee": case.guaranteed and case.guaranteed.describe(),
             "answers_needed": None if case.estimates is None else case.needed_answers(),
             **facts,
-            "evidence": None if reasons is None else reasons.describe() | {"examples": self._examples(reasons)},
+            "evidence": None if reasons is None else reasons.describe(),
             "relations": {
                 relation: {name: of[relation] for name, of in counts.items()}
                 for relation in sorted(sum(counts.values(), Counter()))
             },
         }
-
-    def _examples(self, reasons: Reasons) -> list[dict[str, Any]]:
-        """Return the surest of the accepted facts, and what was judged, each with its reasons."""
-        case, judged = self.case, self.case.answers.first(MOST_SHOWN)
-        sure = self.surest[:MOST_SHOWN]
-        rows = np.append(sure, judged.rows)
-        became = ["accepted"] * len(sure) + ["called true" if label else "called false" for label in judged.labels]
-        examples = zip(rows.tolist(), became, reasons.of(rows, case.decisions.accepted[rows]), strict=True)
-        return [
-            {"triple": case.candidates.triple(row), "became": what, "reasons": text} for row, what, text in examples
-        ]
 
 
 def _count_relations(triples: Triples) -> Counter[str]:

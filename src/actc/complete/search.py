@@ -81,13 +81,6 @@ def knows(scorer: PykeenScorer, triples: Triples) -> BoolArray:
     return triples.recoded(scorer.entity_names, scorer.relation_names).keys >= 0
 
 
-def score_known(scorer: PykeenScorer, graph: Graph) -> FloatArray:
-    """Return the model's score of each triple, NaN where it does not know a name, shape (N,)."""
-    rows, scores = np.flatnonzero(knows(scorer, graph)), np.full(len(graph), np.nan)
-    scores[rows] = score_triples(scorer, graph.take(rows)).scores
-    return scores
-
-
 def encode(scorer: PykeenScorer, graph: Graph) -> Graph:
     """Return triples in the codes of a model; those with names that it does not know are refused."""
     codes = graph.recoded(scorer.entity_names, scorer.relation_names)
@@ -170,22 +163,18 @@ class CandidateSearch:
 
     def answer(self, part: Questions) -> tuple[IntArray, IntArray, FloatArray]:
         """Return the candidates of a part: heads, tails, scores of the triples."""
-        answered, batch = self._known_answers(part), max(1, MEMORY // (16 * len(self.scorer.entity_names)))
+        from scipy import sparse
+
+        mine, entities = self.graph.take(self.graph.relations == part.relation), len(self.scorer.entity_names)
+        ends = (mine.tails, mine.heads) if part.heads else (mine.heads, mine.tails)
+        answered = sparse.csr_matrix((np.ones(len(mine), dtype=np.bool_), ends), shape=(entities, entities))
+        batch = max(1, MEMORY // (16 * entities))
         pairs = [
             self._best(part, part.known[start : start + batch], answered) for start in range(0, len(part.known), batch)
         ]
         known, answers = (np.concatenate(column) for column in zip(*pairs, strict=True))
         heads, tails = (answers, known) if part.heads else (known, answers)
         return heads, tails, self.scorer.score(heads, np.full(len(heads), part.relation), tails)
-
-    def _known_answers(self, part: Questions) -> Any:
-        """Return the graph's answers to the questions of a part as a sparse matrix, shape (E, E)."""
-        from scipy import sparse
-
-        mine, entities = self.graph.relations == part.relation, len(self.scorer.entity_names)
-        heads, tails = self.graph.heads[mine], self.graph.tails[mine]
-        ends = (tails, heads) if part.heads else (heads, tails)
-        return sparse.csr_matrix((np.ones(len(heads), dtype=np.bool_), ends), shape=(entities, entities))
 
     def _best(self, part: Questions, known: IntArray, answered: Any) -> tuple[IntArray, IntArray]:
         """Return the best new answers to some questions of a part: the known entity and the answer of each."""
