@@ -46,16 +46,11 @@ def test_nobody_is_asked_and_the_graph_is_better(folder, tmp_path):
     assert report["model"] == {}
     assert f1(folder, tmp_path / "out") > 0.6
     hidden, accepted = read_graph(folder / "hidden.tsv"), read_graph(tmp_path / "out" / "accepted.tsv")
-    low, _, high = report["accepted_precision"]
-    assert low <= hidden.contains(accepted).mean() <= high
-
-
-@pytest.mark.long
-def test_each_candidate_says_which_rule_proposed_it(folder, tmp_path):
-    run_config(RunConfig(folder / "graph.tsv", tmp_path / "out", budget=0))
     columns = duckdb.read_parquet(str(tmp_path / "out" / "candidates.parquet")).fetchnumpy()
     assert set(columns["proposed_by"]) == {"rules"}
-    assert any(rule == "parent(X,Y) <= married(X,A), parent(A,Y)" for rule in columns["rule"])
+    assert "parent(X,Y) <= married(X,A), parent(A,Y)" in set(columns["rule"])
+    low, _, high = report["accepted_precision"]
+    assert low <= hidden.contains(accepted).mean() <= high
 
 
 @pytest.mark.parametrize("goal", ["missing", "wrong"])
@@ -90,15 +85,6 @@ def again_next(asked, precision):
     """Return what a run with a promise says to run next."""
     run_config(replace(asked, precision=precision))
     return json.loads((asked.out / "report.json").read_text())["next"]
-
-
-@pytest.mark.long
-def test_people_are_asked_in_a_session_without_a_model(folder, tmp_path):
-    lines = run_config(RunConfig(folder / "graph.tsv", tmp_path / "out", budget=10)).lines
-    assert any("Judge 10 of them" in line for line in lines)
-    session = Session(tmp_path / "out" / "session")
-    assert session.settings.method == "pooled-evidence"
-    session.close()
 
 
 def test_candidates_that_are_given_need_no_model_either(folder, tmp_path):

@@ -315,15 +315,6 @@ def test_an_oracle_of_another_graph_is_refused_and_leaves_nothing(folder, tmp_pa
     assert not (tmp_path / "out").exists()
 
 
-def test_what_a_person_says_stands():
-    pool, labels = make_pool(400, seed=3)
-    case = ask_oracle(Case(pool), ~labels, budget=40)
-    done, judged = case.decisions, case.answers
-    assert np.array_equal(done.accepted[judged.rows], judged.labels)
-    assert set(done.probability[judged.rows]) <= {0.0, 1.0}
-    assert set(done.by[judged.rows]) == {"oracle"}
-
-
 def make_candidates(seed):
     """Make candidates of eight relations, each with scores of its own level, true ones higher by one and a half."""
     rng = np.random.default_rng(seed)

@@ -152,17 +152,13 @@ class Earlier:
             _last(folder, "session"),
         )
 
-    def fed_back(self, graph: Triples) -> bool:
-        """Return True if a graph holds what was accepted before, because somebody put it there."""
-        return len(self.accepted) > 0 and bool(graph.contains(self.accepted).mean() > FED_BACK)
-
     def reopen(self, graph: Graph) -> Graph:
         """Return a graph without the facts that are in it because people called them true, if it was fed back.
 
         They are candidates again, to be accepted by the same answers: else only those answers would be left to learn
         from that called a candidate false.
         """
-        if not self.fed_back(graph):
+        if not len(self.accepted) or graph.contains(self.accepted).mean() <= FED_BACK:
             return graph
         true = self.answers.take(self.answers.labels).triples
         return graph.take(np.flatnonzero(~true.contains(graph)))

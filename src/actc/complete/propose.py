@@ -123,8 +123,9 @@ def candidates_of_rules_and_model(
     rest = graph.take(~holdout.contains(graph))
     familiar = knows(scorer, rest)
     rest = rest.take(familiar) if familiar.any() else rest
-    best = max(1, min(best, -(-MOST_PROPOSED // CandidateSearch(scorer, rest, best).count_questions())))
-    proposals = ask_model(CandidateSearch(scorer, rest, best), parts, stage)
+    questions = sum(len(part.known) for part in CandidateSearch(scorer, rest, best).parts())
+    search = CandidateSearch(scorer, rest, max(1, min(best, -(-MOST_PROPOSED // questions))))
+    proposals = ask_model(search, parts, stage)
     placed = best_placed(proposals)
     candidates = candidates_of_both(graph, scorer, holdout, placed, seed, stage)
     if len(placed) < len(proposals):

@@ -153,10 +153,6 @@ class CandidateSearch:
         every = f"{self.best} {self.graph.fingerprint} {scores.sum():.4f}"
         return hashlib.sha256(every.encode()).hexdigest()[:16]
 
-    def count_questions(self) -> int:
-        """Return how many questions there are."""
-        return sum(len(part.known) for part in self.parts())
-
     def _fitting(self, relation: int, heads: bool) -> BoolArray:
         """Return which entities may stand as a relation's heads (or tails)."""
         return np.asarray(self.fits[:, relation if heads else relation + len(self.scorer.relation_names)])
@@ -200,6 +196,7 @@ def collect_candidates(
     there. Other files in it are left alone.
     """
     parts, answers, run = search.parts(), list[tuple[IntArray, IntArray, FloatArray]](), search.fingerprint
+    total = sum(len(part.known) for part in parts)
     if folder is not None:
         folder.mkdir(exist_ok=True)
         clear_leftovers(folder)
@@ -210,10 +207,10 @@ def collect_candidates(
                 answers.append((stored["arr_0"], stored["arr_1"], stored["arr_2"]))
         else:
             answers.append(search.answer(part))
-        if path is not None and not path.exists():
-            with write_beside(path) as temporary, temporary.open("wb") as file:
-                np.savez(file, *answers[-1])
-        progress(len(part.known), search.count_questions())
+            if path is not None:
+                with write_beside(path) as temporary, temporary.open("wb") as file:
+                    np.savez(file, *answers[-1])
+        progress(len(part.known), total)
     heads, tails, scores = (np.concatenate(column) for column in zip(*answers, strict=True))
     relations = np.repeat([part.relation for part in parts], [len(one[0]) for one in answers])
     order = np.lexsort((tails, relations, heads, -scores))  # the higher score of a triple that two questions gave
