@@ -155,8 +155,3 @@ def test_an_oracle_that_judges_no_fact_is_asked_about_candidates_alone(home, out
     assert "doubtful facts is judged in it" in told
     assert json.loads((out / "report.json").read_text())["judged"] == 40
     assert not triples_of(out / "removed.tsv")
-
-
-def test_undo_without_check_is_one_sentence(home, tmp_path):
-    with pytest.raises(ActcError, match="give --check too"):
-        RunConfig(home / "graph.tsv", tmp_path / "new", undo="all")

@@ -237,6 +237,7 @@ def test_what_cannot_work_is_refused_before_the_work(folder, tmp_path, monkeypat
         ({"names": (tmp_path / "none.tsv",)}, "no such file"),
         ({"method": "pooled-known"}, "see: actc calibrate --known"),
         ({"model": tmp_path}, "leave one out"),
+        ({"undo": "all"}, "give --check too"),
         ({"method": "poold"}, "Did you mean 'pooled'"),
         ({"out": tmp_path / "bad.json"}, "is a file"),
         ({"budget": -1}, "and -1 is not possible"),

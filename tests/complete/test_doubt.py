@@ -10,7 +10,6 @@ from actc.complete.doubt import doubt_facts, expect_share, infer_kinds, probabil
 from actc.data.answers import Annotations
 from actc.decide.case import Case
 from actc.decide.guarantee import TargetPrecision
-from actc.errors import TableError
 from actc.evidence.plant import KINDS, Planted, make_errors, replace_end, replace_relation, replace_seen
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import WRONG_FACTS_METHOD
@@ -145,12 +144,6 @@ def test_the_share_of_wrong_facts_is_within_the_interval_that_answers_give(found
     assert share.low <= wrong.mean() <= share.high < 0.3
     nobody = ask(doubtful, np.zeros(len(wrong), bool), 20).estimates.overall["true_share"]
     assert nobody.middle < 0.05 < nobody.high  # though no answer was "wrong"
-
-
-def test_a_tiny_graph_is_refused():
-    graph, _ = make_towns(towns=2, people=2, wrong=0)
-    with pytest.raises(TableError, match="too small"):
-        doubt_facts(graph)
 
 
 def test_shares_of_kinds_follow_the_facts():
