@@ -123,7 +123,7 @@ def _read_scored(
     bad = "score <> '' AND NOT coalesce(isfinite(TRY_CAST(score AS DOUBLE)), false)"
     query = f"SELECT row, {', '.join(SCORED)} FROM loaded WHERE {bad} ORDER BY row LIMIT 1"
     for row, *cells in connection.execute(query).fetchall():
-        raise FileError(f"{layout.where(row)}: {describe_bad_row(*cells)}")
+        raise FileError(f"{layout.where(row)}: column {layout.columns['score']}: {describe_bad_row(*cells)}")
     labels = None
     if "label" in needed:
         with rows_named_by(layout, rows):
