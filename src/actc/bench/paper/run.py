@@ -60,7 +60,7 @@ UNIFORM_CELL: Place = ("codex-s", "conve")
 
 @dataclass(frozen=True)
 class Item:
-    """A table or figure of the paper; what kind it is, its name says."""
+    """A table or figure of the paper; its name begins with its kind."""
 
     title: str  # what it shows
     methods: tuple[str, ...]  # what must be run for it
