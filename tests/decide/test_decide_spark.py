@@ -98,6 +98,32 @@ def test_spark_writes_the_same_as_duckdb(session, parts, tmp_path, options, word
         assert getattr(theirs, name).tolist() == getattr(ours, name).tolist()
 
 
+@pytest.mark.parametrize("ending", [".tsv", ".csv.gz", ".jsonl"])
+def test_spark_reads_other_tables_as_duckdb_does(session, parts, tmp_path, ending):
+    path = tmp_path / f"in{ending}"
+    query = (
+        "SELECT replace(head, '1', '\"') || ', x' AS subj, relation AS verb, tail AS obj, score AS weight, 7 AS seen"
+    )
+    options = {
+        ".tsv": "FORMAT csv, HEADER, DELIMITER '\t', QUOTE '', ESCAPE ''",
+        ".csv.gz": "FORMAT csv, HEADER, COMPRESSION gzip",
+        ".jsonl": "FORMAT json",
+    }
+    duckdb.sql(f"COPY ({query} FROM '{parts}/*.parquet') TO '{path}' ({options[ending]})")
+    for engine in ("duckdb", "spark"):
+        named = {"columns": "head=subj,relation=verb,tail=obj,score=weight", "engine": engine}
+        decide_candidates(THRESHOLDS, path, tmp_path / engine, **named)
+    check_alike(tmp_path / "duckdb", tmp_path / "spark")
+    assert "seen" in duckdb.sql(f"SELECT * FROM '{tmp_path}/spark/*.parquet'").columns
+
+
+@pytest.mark.long
+def test_spark_refuses_text_that_only_java_reads_as_a_number(session, tmp_path):
+    (tmp_path / "in.tsv").write_text("a\tknows\tb\t1\na\tknows\tc\t2d\n")
+    with pytest.raises(FileError, match="in.tsv.*'2d'"):
+        decide_candidates(THRESHOLDS, tmp_path / "in.tsv", tmp_path / "out", engine="spark")
+
+
 BAD = {
     "NaN": "'a' AS head, 'r' AS relation, 'b' AS tail, 'nan'::DOUBLE AS score",
     "column head": "NULL::VARCHAR AS head, 'r' AS relation, 'b' AS tail, 9.0::DOUBLE AS score",
@@ -143,12 +169,9 @@ def test_addresses_need_spark_on_both_sides(parts, tmp_path):
         decide_candidates(THRESHOLDS, parts.as_uri(), tmp_path / "out", engine="spark")
 
 
-def test_spark_writes_no_single_file_and_reads_no_text(parts, tmp_path):
+def test_spark_writes_no_single_file(parts, tmp_path):
     with pytest.raises(OptionError, match="folder"):
         decide_candidates(THRESHOLDS, parts, tmp_path / "out.parquet", engine="spark")
-    (tmp_path / "in.tsv").write_text("a\tknows\tb\t1\n")
-    with pytest.raises(OptionError, match="Parquet only"):
-        decide_candidates(THRESHOLDS, tmp_path / "in.tsv", tmp_path / "out", engine="spark")
 
 
 ON_CLUSTER = """

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -21,9 +21,9 @@ from actc.data.calibration import Calibration, Curves
 from actc.data.constraints import Constraints
 from actc.data.database import parse_memory
 from actc.data.deliver import deliver, refuse_inputs
-from actc.data.files import name_further, warn_of_unused, write_triples
+from actc.data.files import name_further, warn_of_unused, write_named, write_triples
 from actc.data.frames import SCORED, TRIPLE, Columns
-from actc.data.layout import Layout, find_parts, is_table
+from actc.data.layout import Layout, find_kind, find_parts, is_table
 from actc.data.progress import Progress, ignore_progress
 from actc.data.triples import Thresholds
 from actc.decide.decide_sql import DecisionCounts, DecisionPlan
@@ -59,7 +59,7 @@ def decide_candidates(
     thresholds : path, Calibration or Thresholds
         A thresholds.json, as it is or read already; or thresholds alone.
     candidates : path or sequence of paths
-        Files with head, relation, tail and score, or folders of such files, all laid out alike; Parquet for Spark.
+        Files with head, relation, tail and score, or folders of such files, all laid out alike; Parquet at an address.
     out : path
         A file to write, its suffix naming the format; or, without a suffix, a folder of Parquet parts. Columns:
         head, relation, tail, score, threshold, probability where there are curves, by: who decided; then further
@@ -124,24 +124,41 @@ def decide_candidates(
     refuse_inputs(place, [*read, graph, *paths])
     layout = find_parts(paths, SCORED, columns)
     warn_of_unused(layout)
-    with deliver(place, overwrite) as unfinished, _open_facts(graph, engine) as facts:
+    readable: Any = _in_parquet if engine == "spark" else nullcontext
+    with (
+        deliver(place, overwrite) as unfinished,
+        _open_facts(graph) as tables,
+        readable(tables) as facts,
+        readable(layout) as rows,
+    ):
         plan = replace(plan, further=tuple(name_further(layout)), facts=facts)
-        counts: DecisionCounts = run.run(plan, layout, unfinished, progress)
+        counts: DecisionCounts = run.run(plan, rows, unfinished, progress)
         if not len(counts):
             raise FileError(f"{layout.path}: there is no triple in the file.")
     return counts
 
 
 @contextmanager
-def _open_facts(graph: str | Path | None, engine: str) -> Iterator[Layout | None]:
-    """Yield the files of facts; a graph that is no table, or for Spark no Parquet, is written as one for a while."""
-    layout = None
-    if graph is not None and (Path(graph).is_dir() or is_table(Path(graph))):
-        layout = find_parts([graph], TRIPLE)
-    if graph is None or (layout is not None and (layout.delimiter is None or engine == "duckdb")):
+def _open_facts(graph: str | Path | None) -> Iterator[Layout | None]:
+    """Yield the files of facts; a graph that is no table is written as one for the time being."""
+    if graph is None:
+        yield None
+    elif Path(graph).is_dir() or is_table(Path(graph)):
+        yield find_parts([graph], TRIPLE)
+    else:
+        with tempfile.TemporaryDirectory(prefix="actc-") as folder:
+            path = Path(folder) / "facts.parquet"
+            write_triples(path, read_graph(graph).columns())
+            yield find_parts([path], TRIPLE)
+
+
+@contextmanager
+def _in_parquet(layout: Layout | None) -> Iterator[Layout | None]:
+    """Yield files that Spark reads; tables of another format are written as one of Parquet for the time being."""
+    if layout is None or find_kind(layout.path)[0] == ".parquet":
         yield layout
         return
     with tempfile.TemporaryDirectory(prefix="actc-") as folder:
-        path = Path(folder) / "facts.parquet"
-        write_triples(path, read_graph(graph).columns())
+        path = Path(folder) / f"{layout.path.name}.parquet"
+        write_named(layout, path)
         yield find_parts([path], TRIPLE)

@@ -1,7 +1,8 @@
 """Decisions on a cluster, or on this machine: Spark SQL; but for what competes, no row passes through Python.
 
 The executors need neither actc nor Python. Parquet files may lie anywhere that Spark can read; names with ``://`` are
-left to Spark, all others are files that every executor sees under the same name.
+left to Spark, all others are files that every executor sees under the same name. Tables of other formats become Parquet
+in a temporary folder (``TMPDIR``), which executors must see too.
 """
 
 from __future__ import annotations
@@ -23,19 +24,16 @@ from actc.data.progress import Progress
 from actc.decide.decide_sql import EMPTY_NAME, UNNAMED, DecisionCounts, DecisionPlan, Rows, carry_out
 from actc.errors import ActcError, FileError, OptionError
 
+NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"  # Java also reads 1d and 1f as numbers
+
 
 def run(plan: DecisionPlan, candidates: Layout, out: Path, progress: Progress) -> DecisionCounts:
     """Write what the plan asks for to a folder of parts, and count."""
     if out.suffix:
         raise OptionError(f"{out.name}: Spark writes a folder of parts; give --out a name that ends in /.")
-    if candidates.delimiter is not None:
-        raise OptionError(
-            f"{candidates.path}: the engine spark reads Parquet only; use duckdb, or write it as Parquet."
-        )
+    own, further = {name: candidates.columns[name] for name in SCORED}, tuple(name_further(candidates).values())
     with open_spark(plan.master, plan.memory) as session:
-        rows = _read_parquet(
-            session, _addresses(candidates), SCORED, plan.named, tuple(name_further(candidates).values())
-        )
+        rows = _read_parquet(session, _addresses(candidates), SCORED, own, further)
         return carry_out(plan, SparkTables(session, plan, rows, out.resolve().as_uri(), progress))
 
 
@@ -119,9 +117,11 @@ def _read_parquet(
     if "score" not in columns:
         columns = {name: column.cast("string") for name, column in columns.items()}
     else:
-        score = columns["score"]
-        columns |= {"score": score.try_cast("double"), "relation": columns["relation"].cast("string")}
-        columns |= {"text": score.cast("string"), "file": sql.input_file_name()}
+        score, text = columns["score"], columns["score"].cast("string")
+        if dict(table.dtypes)[own["score"]] == "string":
+            score = sql.when(text.rlike(NUMBER), score.try_cast("double"))
+        columns |= {"score": score.cast("double"), "relation": columns["relation"].cast("string")}
+        columns |= {"text": text, "file": sql.input_file_name()}
     columns |= {f"further{at}": sql.col(f"`{name}`") for at, name in enumerate(further)}
     return table.select(*(column.alias(name) for name, column in columns.items()))
 
