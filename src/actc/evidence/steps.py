@@ -130,7 +130,7 @@ COUNT = small("count(*)")
 
 def graph_steps(limits: Limits) -> list[Step]:
     """Return what is counted once: the tables ``fact(h, r, t)`` and ``candidate(id, h, r, t)`` must be there."""
-    return [*_edge_steps(limits), *_rule_steps(), *_path_steps(limits), *_relative_steps(limits)]
+    return [*_edge_steps(limits), *RULE_STEPS, *_path_steps(limits), *_relative_steps(limits)]
 
 
 def _edge_steps(limits: Limits) -> list[Step]:
@@ -159,19 +159,18 @@ def _edge_steps(limits: Limits) -> list[Step]:
     ]
 
 
-def _rule_steps() -> list[Step]:
-    return [
-        Step(
-            "pair_rule",
-            "SELECT b.s AS s2, a.s AS s, count(*) AS n FROM edge a JOIN edge b "
-            "ON a.u = b.u AND a.v = b.v AND a.s <> b.s WHERE a.s % 2 = 0 GROUP BY b.s, a.s",
-        ),
-        Step(
-            "kind_rule",
-            "SELECT b.s AS s2, a.s AS s, count(*) AS n FROM slot a JOIN slot b "
-            "ON a.u = b.u AND a.s <> b.s GROUP BY b.s, a.s",
-        ),
-    ]
+RULE_STEPS = [
+    Step(
+        "pair_rule",
+        "SELECT b.s AS s2, a.s AS s, count(*) AS n FROM edge a JOIN edge b "
+        "ON a.u = b.u AND a.v = b.v AND a.s <> b.s WHERE a.s % 2 = 0 GROUP BY b.s, a.s",
+    ),
+    Step(
+        "kind_rule",
+        "SELECT b.s AS s2, a.s AS s, count(*) AS n FROM slot a JOIN slot b "
+        "ON a.u = b.u AND a.s <> b.s GROUP BY b.s, a.s",
+    ),
+]
 
 
 def _path_steps(limits: Limits) -> list[Step]:
