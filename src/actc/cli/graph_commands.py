@@ -104,7 +104,6 @@ def candidates_command(graph: Path, model: Path | None, out: Path, **options: An
     "--holdout",
     "Facts that the model was not trained on, with its scores. [default: the graph's own facts, scores left out]",
 )
-@path_option("--scores", "A further model's scores of candidates and holdout facts; repeatable.", multiple=True)
 @columns_option
 @option("--memory", "How much the engine may use.", "2GB")
 @engine_option
