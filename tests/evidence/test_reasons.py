@@ -33,11 +33,13 @@ def evidence(graph):
     return gather_evidence(graph, candidates.with_pieces(score=candidates.scores))
 
 
-def weights(evidence, **given):
+def weights(evidence, intercept=0.0, **given):
     """Make a ridge in which the pieces weigh what is given, and all others nothing."""
     of_columns = np.array([given.get(name, 0.0) for name in evidence.pieces])
     table = np.column_stack([*evidence.pieces.values()])
-    return EvidenceModel((*evidence.pieces,), Ridge(Quantiles.of(table, np.ones(len(table))), of_columns, 0.0), 0.1, 10)
+    return EvidenceModel(
+        (*evidence.pieces,), Ridge(Quantiles.of(table, np.ones(len(table))), of_columns, intercept), 0.1, 10
+    )
 
 
 def describe(graph, evidence, topic, row, supports, **values):
@@ -160,12 +162,35 @@ def test_reasons_for_what_was_decided_come_first(evidence, graph):
     assert accepted[1] == free[0]
 
 
-def test_where_no_piece_supports_what_was_decided_the_reasons_say_so(evidence, graph):
-    model = weights(evidence, head_slot_filled=-3.0)
-    (reasons,) = give(graph, evidence, model, [0], [True])
-    assert reasons[0] == "No single reason."
-    assert reasons[1].startswith("against: ada already has the fact")
-    assert give(graph, evidence, weights(evidence), [0], [False]) == [("against: No single reason.",)]
+@pytest.mark.parametrize(
+    ("intercept", "accepted", "words", "words_alone"),
+    [
+        (
+            -9.0,
+            False,
+            "against: The reasons for it are too weak together.",
+            "against: Nothing in the graph speaks for it.",
+        ),
+        (9.0, True, "The reasons against it are too weak together.", "Nothing in the graph speaks against it."),
+        (
+            9.0,
+            False,
+            "against: Nothing in the graph speaks against it.",
+            "against: Nothing in the graph speaks against it.",
+        ),
+        (-9.0, True, "Nothing in the graph speaks for it.", "Nothing in the graph speaks for it."),
+    ],
+)
+def test_where_no_piece_supports_what_was_decided_the_reasons_describe_it(
+    evidence, graph, intercept, accepted, words, words_alone
+):
+    """A decision against the evidence was a person's, or is no decision: a fact that is looked at."""
+    row, piece = (0, {"head_slot_filled": -3.0}) if accepted else (1, {"pair_best": 3.0})
+    (reasons,) = give(graph, evidence, weights(evidence, intercept, **piece), [row], [accepted])
+    assert reasons[0] == words
+    assert len(reasons) == 2
+    assert reasons[1].startswith("against: ") == accepted
+    assert give(graph, evidence, weights(evidence, intercept), [row], [accepted]) == [(words_alone,)]
 
 
 def test_one_text_has_those_for_and_those_against_apart():

@@ -212,10 +212,11 @@ SENTENCES |= {("score", "place", "behind", "above"): _describe_score}
 """How the pieces of evidence begin that a sentence is about: two sentences about nearly the same could disagree."""
 
 
-def _choose(of: Subject, strengths: FloatArray, side: int) -> tuple[str, ...]:
+def _choose(of: Subject, strengths: FloatArray, log_odds: float, side: int) -> tuple[str, ...]:
     """Return the strongest sentences of one candidate, those for and those against it apart.
 
     ``side`` is 1 or -1 for what was decided: at least one sentence of that side is there, and it comes first.
+    ``log_odds`` are those of all its evidence.
     """
     reasons: list[tuple[bool, str]] = []
     decided, sentences = side > 0, list(SENTENCES.values())
@@ -228,7 +229,12 @@ def _choose(of: Subject, strengths: FloatArray, side: int) -> tuple[str, ...]:
         if sentence := sentences[place](of, supports):
             reasons.append((supports, sentence))
     if side and decided not in dict(reasons):
-        reasons.insert(0, (decided, "No single reason."))
+        own, other = ("for", "against") if decided else ("against", "for")
+        agrees = decided == (log_odds > 0)  # else people decided, or a fact is looked at that nothing opposes
+        text = f"Nothing in the graph speaks {other if agrees else own} it."
+        if agrees and reasons:
+            text = f"The reasons {other} it are too weak together."
+        reasons.insert(0, (decided, text))
     first = decided if side or not reasons else reasons[0][0]
     reasons.sort(key=lambda reason: reason[0] != first)
     return tuple(sentence if supports else f"{AGAINST}{sentence}" for supports, sentence in reasons)
@@ -285,10 +291,12 @@ class Reasons:
         start = 0
         for evidence, model in self.parts:
             here = np.flatnonzero((rows >= start) & (rows < start + len(evidence)))
-            strengths = weigh_topics(evidence, model, rows[here] - start)
-            for place, strength in zip(here.tolist(), strengths, strict=True):
+            some = rows[here] - start
+            log_odds = model.ridge.log_odds(stack_pieces(evidence.pieces, model.columns, some))
+            parts = zip(here.tolist(), weigh_topics(evidence, model, some), log_odds.tolist(), strict=True)
+            for place, strengths, whole in parts:
                 subject = Subject(evidence, int(rows[place]) - start, slots, call, model.share)
-                reasons[place] = _choose(subject, strength, int(sides[place]))
+                reasons[place] = _choose(subject, strengths, whole, int(sides[place]))
             start += len(evidence)
         return reasons
 
