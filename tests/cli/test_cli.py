@@ -79,13 +79,6 @@ def test_without_a_command_the_help_is_printed():
     assert "  demo " in result.stdout
 
 
-def test_methods_are_listed():
-    result = actc_process("methods")
-    assert result.returncode == 0
-    assert "globalopt-f1" in result.stdout
-    assert actc("methods", "--quiet").stdout == ""
-
-
 def test_the_options_of_a_method_are_described():
     shown = " ".join(actc("methods", "actc-lr-dens:n=50").stdout.split())
     assert "n 50 The smallest decision set" in shown
@@ -168,13 +161,6 @@ def test_names_reach_the_terminal_without_markup_and_control_characters(tmp_path
     refused = actc_process("calibrate", tmp_path / "no\x1b]52;c;aGk=\x07.tsv")
     assert refused.returncode == 2
     assert not {"\x1b", "\x07"} & {*result.stdout, *refused.stderr}
-
-
-def test_the_help_of_a_run_shows_a_dozen_options_before_the_others():
-    first, more = actc("complete", "--help").stdout.split("More options:")
-    assert first.count("\n  --") <= 14
-    assert "--precision" in first
-    assert more.count("\n  --") >= 10
 
 
 def test_the_version_comes_with_every_extra_and_what_is_installed_of_it():

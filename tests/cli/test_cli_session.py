@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import signal
 import subprocess
@@ -12,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from actc.data.files import write_scored
-from actc.errors import ActcError, FileError
-from actc.session.start import create_session, start_session
+from actc.session.start import create_session
 from actc.web.serve import link_to_open
 from tests.cli.test_cli import actc
 from tests.conftest import make_pool
@@ -57,33 +55,6 @@ def test_start_says_how_many_entities_have_a_name(tmp_path):
     assert "Ada" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["start", "SESSION", "--sample"],
-        ["start", "new"],
-        ["start", "new", "scores.tsv", "--sample"],
-        ["start", "new", "no-such.tsv"],
-        ["start", "new", "--sample", "--overlap", "2"],
-        ["start", "new", "--sample", "--method", "poold"],
-        ["annotate", "."],
-        ["annotate", "SESSION", "--annotator", "owner"],
-        ["judge", ".", "--program", "true"],
-        ["judge", "SESSION"],
-        ["judge", "SESSION", "--program", "no-such-program"],
-        ["judge", "SESSION", "--url", "http://127.0.0.1:9", "--model", "m", "--key-from", "NO_KEY"],
-        ["report", "nowhere"],
-        ["export", "SESSION"],
-        ["import", "SESSION", "nothing.tsv"],
-    ],
-)
-def test_what_cannot_be_done_is_said_in_one_sentence(sample, tmp_path, words):
-    done = actc(*(sample if word == "SESSION" else word for word in words), cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_server_for_the_whole_network_warns_about_plain_http_and_a_port_in_use_is_named(sample):
     command = [sys.executable, "-m", "actc.cli.main", "annotate", str(sample), "--host", "0.0.0.0", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
@@ -109,26 +80,3 @@ def test_a_session_with_annotators_gets_no_further_one_and_its_owner_the_browser
     assert [one.name for one in session.people()] == ["Ada"]
     assert link_to_open([("owner", "/o/1"), ("Ada", "/j/2")]) == "/o/1"
     assert link_to_open([("owner", "/o/1"), ("you", "/j/2")]) == "/j/2"
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("names.tsv", b"id\tname\nx\ty\tz\n", "line 2"),
-        ("names.tsv", b"id\tname\n\xff\xfe\n", "names.tsv"),
-        ("names.tsv.gz", gzip.compress(b"id\tname\n" + b"x\ty\n" * 5000, mtime=0)[:-20], "names.tsv.gz"),
-        ("names.json", b"{", "names.json"),
-        ("names.json", b"[]", "names.json"),
-        ("names.parquet", b"nothing", "names.parquet"),
-        ("graph.tsv", b"h1\tr1\n", "graph.tsv"),
-        ("graph.tsv", b"h1\tr1\tt1\nh2\t\tt2\n", "line 2"),
-    ],
-)
-def test_a_bad_file_of_names_or_triples_is_named_and_nothing_is_made(tmp_path, name, content, message):
-    write_scored(tmp_path / "scores.parquet", make_pool(30, 2)[0])
-    (tmp_path / name).write_bytes(content)
-    names, graph = ([], tmp_path / name) if name.startswith("graph") else ([tmp_path / name], None)
-    with pytest.raises(FileError, match=message) as caught:
-        start_session(tmp_path / "session", tmp_path / "scores.parquet", names=names, graph=graph)
-    assert isinstance(caught.value, ActcError)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["scores.parquet", name])

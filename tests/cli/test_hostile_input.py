@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import errno
 import gc
+import gzip
 import hashlib
 import json
 import os
+import pickle
 import random
 import resource
 import shutil
@@ -100,9 +102,22 @@ REFUSED = [
     f"start new scores.tsv --budget {10**30}",
     "audit scores.tsv --out new.tsv --seed -1",
     "audit s --count 0",
+    "start s --sample",
+    "start new",
+    "start new scores.tsv --sample",
+    "start new nowhere.tsv",
+    "start new scores.tsv --overlap 2",
+    "start new scores.tsv --method poold",
+    "annotate d",
     "annotate s --port 70000 --no-browser",
     "annotate s --annotator \udcff --no-browser",
+    "judge d --program true",
+    "judge s",
     "judge s --program 'unclosed",
+    "judge s --url http://127.0.0.1:9 --model m --key-from NO_KEY",
+    "report nowhere",
+    "export s",
+    "import s nowhere.tsv",
     f"bench d/m --budget {10**30} --jobs 1",
     f"bench d/m --repeats {10**9} --jobs 1 --method actc-lr-rndm",
     "bench d/m --jobs 0 --method localopt-acc",
@@ -206,6 +221,93 @@ def test_a_damaged_file_is_read_or_refused_in_a_sentence(made, tmp_path, place):
             if what in PLACED and name.suffix != ".lock" and "*" not in place:
                 assert code == 2, (name, what)
             shutil.rmtree(home)
+
+
+class Evil:
+    def __reduce__(self):
+        return (open, ("sprung", "w"))
+
+
+def parquet(query):
+    return lambda path: duckdb.sql(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
+
+
+def make_other_database(path):
+    path.unlink()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE VIEW setting AS SELECT load_extension('evil') AS content")
+
+
+BOMB = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "x" * 99}">' for n in range(9))
+RDF = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/">{}</rdf:RDF>'
+XML = '<?xml version="1.0"{encoding}?><!DOCTYPE x [' + BOMB + "]>" + RDF.format("<e:r>&e8;</e:r>")
+EXTERNAL = '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>' + RDF.format("<e:r>&e;</e:r>")
+ESCAPES = "\x1b]52;c;cm0gLXJm\x07\x1b[2J"
+GRAPH, POOL = "convert {} --base http://e/ --out new.tsv", "calibrate {} --labels labels.tsv --out new.json"
+NAMES = "start new scores.tsv --names {}"
+# What somebody sends: name, content (text, bytes, or a function that writes the file), the command that reads it.
+STRANGERS = {
+    "entities of RDF/XML": ("g.rdf", XML.format(encoding=""), GRAPH),
+    "entities in UTF-16": ("g.owl", XML.format(encoding=' encoding="utf-16"').encode("utf-16"), GRAPH),
+    "entities in UTF-7": ("g.rdf", XML.format(encoding=' encoding="utf-7"').encode("utf-7"), GRAPH),
+    "entities as names": ("g.rdf", XML.format(encoding=""), NAMES),
+    "an entity of this machine's files": ("g.rdf", EXTERNAL, GRAPH),
+    "a context elsewhere": ("g.jsonld", '{"@context": "http://127.0.0.1:PORT/c", "@id": "x", "r": "y"}', GRAPH),
+    "JSON-LD that nests": ("g.jsonld", '{"@graph": ' * 50_000, GRAPH),
+    "prefixes and lists": ("g.ttl", "@prefix a: <http://e/> .\n" * 50_000 + "a:a a:r " + "(" * 5000, GRAPH),
+    "triples about triples": ("g.ttl", "<< " * 3000 + "<a:a> <a:b> <a:c>" + " >>" * 3000, GRAPH),
+    "a literal of ten megabytes": ("g.nt", '<http://e/a> <http://e/r> "' + "x" * 10**7 + '" .\n', GRAPH),
+    "a gzip bomb": ("g.tsv.gz", gzip.compress(bytes(10**8), 9), GRAPH),
+    "a table of Parquet that unpacks": (
+        "p.parquet",
+        parquet("SELECT repeat('x', 10_000_000) AS head, 'r' relation, 't' tail, 1.0 score FROM range(999)"),
+        POOL,
+    ),
+    "Parquet with tables in its cells": (
+        "p.parquet",
+        parquet("SELECT [[1]] AS head, {'a': 1} AS relation, MAP {'k': 'v'} AS tail, 1.0 AS score"),
+        POOL,
+    ),
+    "names that steer a terminal": ("p.tsv", f"a\t{ESCAPES}r\tb\t0.5\nc\t[link=file:///etc]r\td\t0.1\n", POOL),
+    "a table that names other files": ("p.csv", "=cmd|'/c calc',r,read_csv('/etc/passwd'),1\n", POOL),
+    "a session with another's database": ("s/session.sqlite", make_other_database, "report s --out new.html"),
+    "answers that are a pickle": ("a.parquet", pickle.dumps(Evil()), "import s {}"),
+    "a model that is a pickle": (
+        "model/trained_model.pkl",
+        pickle.dumps(Evil()),
+        "candidates graph.tsv --model model --out new.tsv",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STRANGERS)
+def test_a_file_of_a_stranger_runs_nothing_fetches_nothing_and_leaves_nothing(made, tmp_path, monkeypatch, case):
+    home = tmp_path / "home"
+    shutil.copytree(made, home)
+    monkeypatch.setenv("ACTC_MOST_UNPACKED", "20MB")
+    name, content, line = STRANGERS[case]
+    (home / name).parent.mkdir(exist_ok=True)
+    with socket.create_server(("127.0.0.1", 0)) as outside:
+        outside.setblocking(False)
+        if callable(content):
+            content(home / name)
+        elif isinstance(content, str):
+            (home / name).write_text(content.replace("PORT", str(outside.getsockname()[1])))
+        else:
+            (home / name).write_bytes(content)
+        before = fingerprint(home)
+        ended = actc(*(word.format(name) for word in line.split()), cwd=home)
+        with pytest.raises(BlockingIOError):  # nobody came
+            outside.accept()
+    assert not {"\x1b", "\x07"} & {*ended.stdout, *ended.stderr}
+    assert "root:" not in ended.stdout + ended.stderr
+    assert not list(tmp_path.rglob("sprung"))
+    assert ended.returncode in (0, 2), ended.stderr
+    if ended.returncode == 2:
+        assert ended.stderr.startswith("actc: ")
+        assert len(ended.stderr.splitlines()) == 1
+        assert fingerprint(home) == before
+        assert not list(home.glob("new*"))
 
 
 def ways_to_values(content, way=()):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import sys
 import time
-from contextlib import closing
 
 import numpy as np
 import pytest
@@ -18,10 +17,9 @@ from actc.session import Judgement
 from actc.session.cards import make_card
 from actc.session.cases import open_case, read_judges, session_case
 from actc.session.export import compare_judges, write_accepted
-from actc.session.judge import CHOICES, count_replies, judge_triples, make_question, put_reply
-from actc.session.machines import Reply
+from actc.session.judge import CHOICES, judge_triples, make_question
 from actc.session.names import SOURCE, write_texts
-from actc.session.plan import Planner, task_of
+from actc.session.plan import Planner
 from actc.session.settings import Settings
 from tests.conftest import make_pool, start_copy
 
@@ -94,24 +92,6 @@ def test_a_program_that_writes_nothing_and_does_not_listen_is_ended(session, tmp
     with pytest.raises(ActcError):
         judge_triples(session, program=deaf, which="all")
     assert time.monotonic() - began < 30
-
-
-def test_a_question_that_cannot_be_made_ends_the_run_with_its_error(session, tmp_path):
-    with closing(sqlite3.connect(session.folder / "session.sqlite")) as names, names:
-        names.execute("DROP TABLE known")
-    with pytest.raises(sqlite3.DatabaseError) as error:
-        judge_triples(session, program=command(tmp_path), which="all")
-    assert error.value.__notes__ == [str(session.store.path)]
-
-
-def test_an_answer_is_stored_once_and_the_first_one_stays(session):
-    store = session.store
-    question = make_question(session, task_of(POOL, 5, ""))
-    with store.transaction() as connection:
-        new = [put_reply(connection, "twice", question, Reply(answer)) for answer in ("true", "false")]
-    assert new == [1, 0]
-    assert count_replies(store) == {"twice": 1}
-    assert read_judges(store, POOL).labels.tolist() == [True]
 
 
 def test_what_people_judged_comes_first_and_tells_how_far_to_trust_it(session, tmp_path):

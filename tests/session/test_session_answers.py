@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -297,13 +298,18 @@ def test_names_are_in_the_language_asked_for_and_else_in_another(nameless, tmp_p
 @pytest.mark.parametrize(
     ("file", "text", "place"),
     [
-        ("bad.jsonl", '{"id": "Q1", "name": "x"}\nnonsense\n', "line 2:"),
-        ("bad.ttl", "this is no turtle", "bad.ttl"),
-        ("bad.csv", "name,label\n", "bad.csv.*'id'"),
+        ("bad.jsonl", b'{"id": "Q1", "name": "x"}\nnonsense\n', "line 2:"),
+        ("bad.ttl", b"this is no turtle", "bad.ttl"),
+        ("bad.csv", b"name,label\n", "bad.csv.*'id'"),
+        ("bad.tsv", b"id\tname\nx\ty\tz\n", "line 2"),
+        ("bad.tsv", b"id\tname\n\xff\xfe\n", "bad.tsv"),
+        ("bad.tsv.gz", gzip.compress(b"id\tname\n" + b"x\ty\n" * 5000)[:-20], "bad.tsv.gz"),
+        ("bad.json", b"{", "bad.json"),
+        ("bad.parquet", b"nothing", "bad.parquet"),
     ],
 )
 def test_names_that_cannot_be_read_change_nothing(nameless, tmp_path, file, text, place):
-    (tmp_path / file).write_text(text)
+    (tmp_path / file).write_bytes(text)
     with pytest.raises(FileError, match=place):
         nameless.add_names([tmp_path / file])
     assert count_named(nameless) == 0
