@@ -21,15 +21,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import duckdb
-import numpy as np
 import pytest
 
 from actc import decide_candidates
-from actc.data.files import write_scored, write_triples
 from actc.errors import ActcError, describe_failure
 from tests.cli.test_cli import actc
 from tests.conftest import later
-from tests.synthetic import make_truth
 
 # A file that is read, and a command that reads it.
 READS = {
@@ -138,34 +135,6 @@ def put_cell(content: bytes, cell: str) -> bytes:
     first = next((i + 1 for i in range(place - 1, -1, -1) if content[i] in ends), 0)
     last = next((i for i in range(place, len(content)) if content[i] in ends), len(content))
     return content[:first] + cell.encode() + content[last:]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    home = tmp_path_factory.mktemp("hostile")
-    pool, labels, _ = make_truth(120, 2)
-    answers = {**pool.take(np.arange(30)).columns(), "label": labels[:30].astype(int)}
-    write_scored(home / "scores.tsv", pool)
-    write_scored(home / "parts.parquet", pool)
-    write_triples(home / "labels.tsv", answers)
-    write_triples(home / "graph.tsv", pool.columns())
-    (home / "d" / "m").mkdir(parents=True)
-    for part in ("valid.tsv", "test.tsv"):
-        write_triples(home / "d" / "m" / part, {**pool.columns(), "score": pool.scores, "label": labels.astype(int)})
-    (home / "names.json").write_text('{"e1": {"name": "Ada", "description": "x"}, "r0": "knows"}')
-    (home / "notes.md").write_text("# Judge\n\nwith *care*.\n")
-    for line in (
-        "constraints graph.tsv --out constraints.tsv",
-        "calibrate scores.tsv --labels labels.tsv --constraints constraints.tsv --graph graph.tsv --out th.json",
-        "start s scores.tsv --budget 20",
-        "import s labels.tsv --annotator Ada",
-        "export s --history history.jsonl --label-studio studio.json",
-        "convert graph.tsv --base http://e/ --out graph.nt",
-        "convert graph.tsv --base http://e/ --out graph.ttl",
-    ):
-        assert actc(*line.split(), cwd=home).returncode == 0, line
-    shutil.copy(home / "th.json", home / "report.json")
-    return home
 
 
 def _too_long(*_: object) -> None:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
-from pathlib import Path
 
-import numpy as np
 import pytest
 
-from actc.data.files import write_scored, write_triples
 from actc.methods.named import named_method
 from actc.session import Session
-from actc.session.settings import Settings
-from tests.conftest import change_settings, later, start_copy
-from tests.synthetic import make_truth
+from tests.conftest import change_settings, later
 
 EVIL = "from pathlib import Path\nPath(__file__).with_name('sprung').touch()\nraise SystemExit('taken over')\n"
 OWN = (
@@ -26,14 +22,12 @@ OWN = (
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
-    """Return a working folder with scores, labels, and a trap for whoever imports from it."""
-    pool, labels, _ = make_truth(200, 2)
-    write_scored(tmp_path / "scores.tsv", pool)
-    write_triples(tmp_path / "labels.tsv", {**pool.take(np.arange(40)).columns(), "label": labels[:40].astype(int)})
-    (tmp_path / "evil.py").write_text(EVIL)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def home(made, tmp_path, monkeypatch):
+    """A working folder with files of every kind, and a trap for whoever imports from it."""
+    home = shutil.copytree(made, tmp_path / "home")
+    (home / "evil.py").write_text(EVIL)
+    monkeypatch.chdir(home)
+    return home
 
 
 def actc(*words: str, code: int = 0) -> str:
@@ -45,20 +39,15 @@ def actc(*words: str, code: int = 0) -> str:
     return done.stderr
 
 
-def replace_in(path: Path, **changes: str) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-
-
 def test_a_thresholds_file_imports_nothing(home):
-    actc("calibrate", "scores.tsv", "--labels", "labels.tsv", "--quiet")
-    replace_in(home / "thresholds.json", method="evil:method")
-    assert "evil:method" in actc("report", "thresholds.json", "--quiet", code=2)
+    content = json.loads((home / "th.json").read_text())
+    (home / "th.json").write_text(json.dumps(content | {"method": "evil:method"}))
+    assert "evil:method" in actc("report", "th.json", "--quiet", code=2)
     assert not (home / "sprung").exists()
 
 
 @pytest.mark.parametrize("command", [later("export"), "report"])
 def test_a_session_s_settings_import_nothing(home, command):
-    start_copy(home / "s", home / "scores.tsv", Settings(budget=20)).close()
     change_settings(home / "s", method="evil:method")
     words = {"export": ["--thresholds", "t.json"]}.get(command, [])
     actc(command, "s", *words, "--quiet", code=2)
@@ -66,7 +55,6 @@ def test_a_session_s_settings_import_nothing(home, command):
 
 
 def test_the_planner_imports_nothing_from_the_working_folder(home):
-    start_copy(home / "s", home / "scores.tsv", Settings(budget=20)).close()
     for name in ("json.py", "numpy.py", "fastapi.py", "sqlite3.py"):
         (home / name).write_text(EVIL)
     from actc.session.processes import command_of
@@ -80,11 +68,6 @@ def test_the_planner_imports_nothing_from_the_working_folder(home):
 
 @pytest.mark.long
 def test_processes_of_a_comparison_import_nothing_from_the_working_folder(home):
-    cell = home / "d" / "m"
-    cell.mkdir(parents=True)
-    pool, labels, _ = make_truth(60, 2)
-    for part in ("valid.tsv", "test.tsv"):
-        write_triples(cell / part, {**pool.columns(), "score": pool.scores, "label": labels.astype(int)})
     (home / "json.py").write_text(EVIL)
     actc("bench", "d/m", "--method", "localopt-acc", "--budget", "5", "--repeats", "2", "--jobs", "2", "--quiet")
     assert not (home / "sprung").exists()
@@ -109,11 +92,10 @@ def test_a_name_never_imports():
 @pytest.mark.long
 def test_a_program_that_judges_keeps_its_own_path(home):
     """The command keeps its helpers from the working folder; a user's program is no helper of it."""
-    start_copy(home / "s", home / "scores.tsv", Settings(budget=20)).close()
     (home / "beside.py").write_text("word = 'true'\n")
     (home / "judge.py").write_text(
         "import json, sys, beside\nfor line in sys.stdin:\n"
-        "    print(json.dumps({'triple': json.loads(line)['triple'], 'said': beside.word}), flush=True)\n"
+        "    print(json.dumps({'triple': json.loads(line)['triple'], 'answer': beside.word}), flush=True)\n"
     )
     assert "PYTHONSAFEPATH" not in os.environ
     actc("judge", "s", "--program", f"{sys.executable} judge.py", "--count", "3", "--quiet")

@@ -13,6 +13,9 @@ import struct
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
+from http.client import parse_headers
+from socketserver import StreamRequestHandler, ThreadingTCPServer
 
 import pytest
 
@@ -72,6 +75,7 @@ def wait(start=b""):
 
 def reset(connection, key):
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
 
 
 CHUNKED = b"HTTP/1.1 %s\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n"
@@ -146,56 +150,40 @@ SLOW = tuple(MODES)[:7]
 """Modes that never end by themselves."""
 
 
-class EvilServer:
-    """Listens on 127.0.0.1; treats every question in its ``mode``, and notes what it was asked."""
+class EvilServer(ThreadingTCPServer):
+    """Treats every question in its ``mode``, and notes what it was asked."""
+
+    daemon_threads, block_on_close = True, False
 
     def __init__(self, mode):
+        super().__init__(("127.0.0.1", 0), Evil)
         self.mode, self.questions, self.keys = mode, Counter(), []
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.open, self.turn = True, 0
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.socket.getsockname()[1]}/v1"
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
     def __enter__(self):
-        threading.Thread(target=self.listen, daemon=True).start()
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         return self
 
     def __exit__(self, *error):
-        self.open = False
-        self.socket.close()
+        self.shutdown()
+        self.server_close()
 
-    def listen(self):
-        while self.open:
-            try:
-                connection, _ = self.socket.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.treat, args=(connection,), daemon=True).start()
 
-    def treat(self, connection):
-        with connection:
-            try:
-                head, body = self.read(connection)
-                key = next((line.split()[-1].decode() for line in head.split(b"\r\n") if b"earer" in line), "")
-                self.questions[json.loads(body)["messages"][0]["content"]] += 1
-                self.keys.append(key)
-                self.turn += 1
-                mode = MODES[self.mode] or (send(packet(completion())) if self.turn % 3 else reset)
-                mode(connection, key)
-            except (OSError, ValueError):  # the client is gone
-                pass
-
-    def read(self, connection):
-        content = b""
-        while b"\r\n\r\n" not in content:
-            content += connection.recv(65536)
-        head, _, body = content.partition(b"\r\n\r\n")
-        length = next(int(line.split()[-1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-len"))
-        while len(body) < length:
-            body += connection.recv(65536)
-        return head, body
+class Evil(StreamRequestHandler):
+    def handle(self):
+        server = self.server
+        with suppress(OSError, ValueError):  # the client is gone
+            self.rfile.readline()
+            headers = parse_headers(self.rfile)
+            body = json.loads(self.rfile.read(int(headers["Content-Length"])))
+            key = headers.get("Authorization", "").removeprefix("Bearer ")
+            server.questions[body["messages"][0]["content"]] += 1
+            server.keys.append(key)
+            mode = MODES[server.mode] or (send(packet(completion())) if len(server.keys) % 3 else reset)
+            mode(self.connection, key)
 
 
 COUNT, TIMEOUT, RETRIES = 2, 0.05, 1

@@ -106,11 +106,10 @@ def test_probabilities_of_words_are_read_in_any_spelling_and_language(shares, an
 NONSENSE = [{"token": 1, "logprob": 0}, *({"token": "true", "logprob": p} for p in ("x", float("nan"), -(10**400)))]
 
 
-@pytest.mark.parametrize("top", [[], *([one] for one in NONSENSE)])
-def test_probabilities_that_make_no_sense_are_no_answer(top):
-    assert read_tokens({"logprobs": {"content": [{"top_logprobs": top}]}}) == NO_ANSWER
+CONTENTS = [[], [{"top_logprobs": []}], *([{"top_logprobs": [one]}] for one in NONSENSE)]
+CHOICES = [None, {}, {"logprobs": None}, *({"logprobs": {"content": content}} for content in CONTENTS)]
 
 
-@pytest.mark.parametrize("choice", [None, {}, {"logprobs": None}, {"logprobs": {"content": []}}])
-def test_a_choice_without_probabilities_is_no_answer(choice):
+@pytest.mark.parametrize("choice", CHOICES)
+def test_a_choice_without_probabilities_that_make_sense_is_no_answer(choice):
     assert read_tokens(choice) == NO_ANSWER

@@ -64,6 +64,8 @@ def test_a_session_has_a_sample_and_its_thresholds_hold_for_all(parts, whole, tm
     assert len(sample) == session.settings.triples == progress(session)["triples"] == 1_000
     assert whole[0].contains(sample).all()
     answer_truly(session, *whole, 60)
+    checks = session.store.rows("SELECT DISTINCT reason FROM task WHERE selection = 'check'")
+    assert len(checks) == (method == "pooled")  # no card shows which way a check would be decided
     export_session(session, thresholds=tmp_path / "thresholds.json", accepted=tmp_path / "accepted.tsv")
     decided = decide_candidates(tmp_path / "thresholds.json", parts, tmp_path / "all.parquet")
     assert decided.candidates.sum() == SIZE

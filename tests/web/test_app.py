@@ -20,13 +20,57 @@ from actc.web.routes import Pages
 from actc.web.server import create_app
 from tests.conftest import make_pool, pages_of
 
+TITLE = "Nobody's business"
+JSON = {"content-type": "application/json"}
+BEARER, COOKIE = {"authorization": "Bearer 1-" + "A" * 32}, {"cookie": "actc=1-AAAA; owner=1; secret="}
+FORWARDED = {"x-forwarded-for": "127.0.0.1", "x-forwarded-host": "localhost"}
+# What somebody without a secret sends: method, path, headers, body.
+REQUESTS = {
+    "the list of routes": ("GET", "/openapi.json", {}, b""),
+    "the list of routes as a page": ("GET", "/docs", {}, b""),
+    "a picture of the session": ("GET", "/api/picture", {}, b""),
+    "an answer": ("POST", "/api/exchange", JSON, b'{"judgements": []}'),
+    "an answer that is no JSON": ("POST", "/api/exchange", JSON, b"\xff\xfe{"),
+    "an answer that nests": ("POST", "/api/exchange", JSON, b"[" * 100_000),
+    "an answer of a megabyte": ("POST", "/api/exchange", JSON, b'{"a": "' + b"x" * 2**20 + b'"}'),
+    "an answer as a form": ("POST", "/api/exchange", {"content-type": "text/plain"}, b"{}"),
+    "more cards": ("POST", "/api/more", JSON, b"{}"),
+    "a decision": ("POST", "/api/owner/settle", JSON, b'{"triple": 0, "answer": "true", "key": "k"}'),
+    "a new annotator": ("POST", "/api/owner/annotators", JSON, b'{"name": "eve"}'),
+    "a budget": ("POST", "/api/owner/change", JSON, b'{"budget": 9}'),
+    "a deletion": ("DELETE", "/api/owner/annotators", JSON, b"{}"),
+    "a method of no use": ("TRACE", "/", {}, b""),
+    "a made-up token": ("GET", "/j/1-" + "A" * 32, {}, b""),
+    "the owner's token, made up": ("GET", "/o/1-" + "A" * 32, {}, b""),
+    "an empty token": ("GET", "/j/", {}, b""),
+    "a token of odd letters": ("GET", "/j/ü%00", {}, b""),
+    "a token of a megabyte": ("GET", "/j/" + "A" * 30_000, {}, b""),
+    "a bearer of nothing": ("GET", "/api/picture", {"authorization": "Bearer "}, b""),
+    "a bearer of a made-up token": ("POST", "/api/exchange", JSON | BEARER, b"{}"),
+    "a basic password": ("GET", "/api/picture", {"authorization": "Basic b3duZXI6"}, b""),
+    "a cookie of somebody's guess": ("GET", "/api/picture", COOKIE, b""),
+    "a forwarded address": ("GET", "/api/picture", FORWARDED, b""),
+    "a socket": ("GET", "/api/picture", {"upgrade": "websocket", "connection": "upgrade"}, b""),
+    "another host's name": ("GET", "/", {"host": "evil.example"}, b""),
+    "a host of two names": ("GET", "/", {"host": "127.0.0.1, evil.example"}, b""),
+    "another site's page": ("POST", "/api/exchange", JSON | {"origin": "http://evil.example"}, b"{}"),
+    "another site's form": ("POST", "/api/owner/annotators", JSON | {"sec-fetch-site": "cross-site"}, b"{}"),
+    "the secret": ("GET", "/secret", {}, b""),
+    "the database": ("GET", "/session.sqlite", {}, b""),
+    "a file that is no page's": ("GET", "/files/server.py", {}, b""),
+    "an address that climbs": ("GET", "/files/..%2f..%2fsecret", {}, b""),
+    "an address that climbs by points": ("GET", "/files/%2e%2e/server.py", {}, b""),
+    "an address that climbs by backslashes": ("GET", "/files/..\\..\\secret", {}, b""),
+    "a file and a null character": ("GET", "/files/judge.js%00", {}, b""),
+}
+
 
 @pytest.fixture(scope="session")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A session that nobody has judged yet; to be copied."""
     folder = tmp_path_factory.mktemp("started")
     write_scored(folder / "scores.parquet", make_pool(120, 3)[0])
-    made = create_session(folder / "session", folder / "scores.parquet", Settings(overlap=1.0, budget=50))
+    made = create_session(folder / "session", folder / "scores.parquet", Settings(overlap=1.0, budget=50, title=TITLE))
     for name in ("ada", "bob"):
         made.add_annotator(name)
     made.close()
@@ -101,20 +145,29 @@ def test_a_pause_reaches_everybody_and_files_can_be_taken(app, session):
     assert labels.text.splitlines()[1].startswith(card["head"]["id"])
     assert "attachment" in labels.headers["content-disposition"]
     assert '"answer"' in owner.get("/api/owner/download/history.jsonl").text
+    assert owner.get("/api/owner/download/thresholds.json").json()["format"] == "actc-thresholds"
+    accepted = owner.get("/api/owner/download/accepted.tsv").text
+    assert accepted.startswith("head\trelation\ttail\tscore\tprobability\tby\n")
+    assert "<title>" in owner.get("/api/owner/download/report.html").text
+    assert [path.name for path in session.folder.parent.iterdir() if path.name.startswith(".")] == []
     assert owner.get("/api/owner/download/secret").status_code == 422
     assert ada.get("/api/owner/download/labels.tsv").status_code == 401
 
 
-@pytest.mark.parametrize("path", ["/j/wrong", "/o/wrong", "/j/" + "x" * 64, "/j/ü"])
-def test_a_wrong_link_lets_nobody_in(app, path):
-    browser = client(app)
-    refused = browser.get(path)
-    assert refused.status_code == 404
-    assert refused.json()["detail"]  # to a program; to a browser, a page
-    page = browser.get(path, headers={"accept": "text/html"})
-    assert page.status_code == 404
-    assert "<h1>" in page.text
-    assert exchange(browser).status_code == 401
+def contents(folder):
+    files = [path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(("-wal", "-shm"))]
+    return {path: path.read_bytes() for path in files}
+
+
+@pytest.mark.parametrize("case", REQUESTS)
+def test_a_request_without_a_secret_sees_and_changes_nothing(app, session, case):
+    method, path, headers, body = REQUESTS[case]
+    before = contents(session.folder)
+    answer = client(app, follow_redirects=False).request(method, path, headers=headers, content=body)
+    assert answer.status_code in (400, 401, 403, 404, 405, 408, 413, 421, 422)
+    assert TITLE not in answer.text
+    assert "set-cookie" not in answer.headers
+    assert contents(session.folder) == before
 
 
 def test_links_are_different_for_everybody_and_the_same_after_a_restart(session):
@@ -137,12 +190,6 @@ def test_an_annotators_token_opens_nothing_of_the_owners(app, session):
     assert browser.get("/api/owner", headers=owner).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/api/exchange", "/api/more", "/api/owner/settle", "/api/owner/change"])
-def test_a_body_without_a_secret_is_not_read(app, path):
-    for body in (b"no JSON", b"{}", b"[" * 100_000):
-        assert client(app).post(path, content=body, headers={"content-type": "application/json"}).status_code == 401
-
-
 @pytest.mark.parametrize("path", ["/", "/owner", "/files/judge.js", "/api/picture", "/nothing", "/api/openapi.json"])
 def test_every_answer_carries_the_strict_headers(app, path):
     headers = client(app).get(path).headers
@@ -152,23 +199,6 @@ def test_every_answer_carries_the_strict_headers(app, path):
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "no-referrer"
     assert headers["cache-control"] == "no-store"
-
-
-@pytest.mark.parametrize("page", ["/", "/owner"])
-def test_the_pages_have_nothing_inline_and_nothing_from_elsewhere(app, page):
-    text = client(app).get(page).text
-    assert "<style" not in text
-    assert " style=" not in text
-    assert " on" not in text.replace(" on ", " ").replace(" one", " ").replace(" only", " ")
-    assert "http" not in text.replace("http-equiv", "")
-    assert text.count("<script") == text.count('<script type="module" src="files/')
-
-
-@pytest.mark.parametrize(
-    "name", ["../../session/secret", "..%2f..%2fsecret", "secret", "server.py", "%2e%2e/server.py", "judge.js%00"]
-)
-def test_no_name_from_outside_reaches_the_disk(app, name):
-    assert client(app).get(f"/files/{name}").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -262,40 +292,6 @@ def test_of_a_batch_with_what_was_not_asked_nothing_is_stored_and_of_what_is_sen
 )
 def test_a_body_that_is_not_understood_is_refused(app, session, body):
     assert enter(app, session, "ada").post("/api/exchange", json=body).status_code == 422
-
-
-def test_the_owner_sees_and_settles_a_disagreement(app, session):
-    ada, bob, owner = (enter(app, session, name) for name in ("ada", "bob", OWNER))
-    card = exchange(ada, cards=1).json()["cards"][0]
-    exchange(ada, said(card, "true", "a"))
-    assert exchange(bob, cards=1).json()["cards"][0]["triple"] == card["triple"]
-    exchange(bob, said(card, "false", "b", note="no"))
-    seen = owner.get("/api/owner").json()
-    assert seen["review"] == {"differ": 1, "unsure": 0, "noted": 1}
-    [line] = owner.get("/api/owner/review/differ").json()
-    assert line["triple"] == card["triple"]
-    assert line["answers"][1] == {"name": "bob", "answer": "false", "note": "no"}
-    assert seen["agreement"]["shared"] == 1
-    settled = owner.post("/api/owner/settle", json={"triple": card["triple"], "answer": "true", "key": "s"})
-    assert settled.status_code == 200
-    assert owner.get("/api/owner").json()["review"] == {"differ": 0, "unsure": 0, "noted": 1}
-    assert owner.get(f"/api/owner/card/{card['triple']}").json()["decided"] == "true"
-    assert session.annotations().labels.tolist() == [True]
-    assert owner.post("/api/owner/settle", json={"answer": "undo", "key": "u"}).json()["triple"] == card["triple"]
-    assert owner.get("/api/owner").json()["review"]["differ"] == 1
-    assert len(session.annotations()) == 0
-
-
-def test_the_owner_takes_thresholds_accepted_triples_and_the_report(app, session):
-    ada, owner = enter(app, session, "ada"), enter(app, session, OWNER)
-    cards = exchange(ada, cards=6).json()["cards"]
-    exchange(ada, *[said(card, "true", f"a{card['triple']}") for card in cards])
-    thresholds = owner.get("/api/owner/download/thresholds.json").json()
-    assert thresholds["format"] == "actc-thresholds"
-    accepted = owner.get("/api/owner/download/accepted.tsv").text
-    assert accepted.startswith("head\trelation\ttail\tscore\tprobability\tby\n")
-    assert "<title>" in owner.get("/api/owner/download/report.html").text
-    assert [path.name for path in session.folder.parent.iterdir() if path.name.startswith(".")] == []
 
 
 def test_a_file_that_cannot_be_made_is_a_sentence(tmp_path):
