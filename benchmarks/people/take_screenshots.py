@@ -23,7 +23,7 @@ from tests.web.browser.conftest import READY, press
 
 from actc.bench.sample import load_sample
 from actc.session.settings import SessionInputs, Settings
-from actc.session.start import create_session, sample_files
+from actc.session.start import copy_sample, create_session
 
 IMAGES = Path("docs/images")
 WIDE = {"viewport": {"width": 1240, "height": 760}}
@@ -138,7 +138,6 @@ def take(browser: Browser, server: Server) -> None:
 
 def main() -> None:
     """Start a session on the sample, a server and a browser."""
-    scores, names, graph = sample_files()
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         if sys.argv[1:]:
@@ -149,6 +148,7 @@ def main() -> None:
                 take_odd(browser, start_odd(Path(folder), name), name, out)
             browser.close()
             return
+        scores, names, graph = copy_sample(Path(folder))
         session = Path(folder) / "session"
         settings = Settings(budget=100, overlap=0.5, title="Everyday facts")
         create_session(session, scores, settings, SessionInputs(names, graph=graph)).close()

@@ -23,6 +23,7 @@ def sample(tmp_path_factory) -> Path:
     done = actc("start", folder / "session", "--sample", "--budget", 20)
     assert done.returncode == 0
     assert f"actc annotate {folder / 'session'}" in done.stdout
+    assert "not used" not in done.stderr
     return folder / "session"
 
 

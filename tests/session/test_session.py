@@ -26,7 +26,7 @@ from actc.session.cards import make_card
 from actc.session.plan import Planner
 from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session, start_session
-from actc.session.status import history, list_reviews, picture, progress, what_is_left
+from actc.session.status import history, list_reviews, picture, progress, show_review, what_is_left
 from tests.conftest import make_pool, start_copy
 
 
@@ -178,8 +178,8 @@ def test_a_card_does_not_show_a_repeat_and_hides_the_score(scores):
     session = new_session(scores)
     task = session.ask(session.add_annotator("ada"))[0]
     card = make_card(session.names, task)
-    assert not {"purpose", "score", "probability"} & set(card)
-    assert make_card(session.names, task, show_score=True)["score"] == task.score
+    assert not {"purpose", "belief"} & set(card)
+    assert f"{task.score:.4g}" in show_review(session, task.triple)["belief"]
 
 
 def test_no_more_is_given_out_than_the_budget(scores):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -82,15 +83,17 @@ def start_command(session: Path, scores: Path | None, sample: bool, guidelines: 
     Of more than a million candidates the session has a random sample.
     """
     from actc.data.text_files import read_text
-    from actc.session.start import sample_files
+    from actc.session.start import copy_sample
 
     if sample == (scores is not None):
         raise OptionError("Give a file of scored candidates, or --sample for the packaged sample.")
-    if scores is None:
-        scores, options["names"], options["graph"] = sample_files()
-        options["title"] = options["title"] or "Everyday facts"
     text = read_text(Path(guidelines)) if guidelines else ""
-    with closing(actc.start_session(session, scores, guidelines=text, **options)) as started:
+    with ExitStack() as ending:
+        if scores is None:
+            scratch = ending.enter_context(TemporaryDirectory(prefix="actc-"))
+            scores, options["names"], options["graph"] = copy_sample(Path(scratch))
+            options["title"] = options["title"] or "Everyday facts"
+        started = ending.enter_context(closing(actc.start_session(session, scores, guidelines=text, **options)))
         click.echo(f"{started.settings.triples:,} candidates. Judge them with: actc annotate {session}")
         entities = started.read_pool().entity_names
         named = started.names.count_named(entities)

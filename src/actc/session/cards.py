@@ -23,11 +23,10 @@ AGAINST = "against: "
 SLOT = re.compile(r"\{(head|relation|tail)\}")
 
 
-def make_card(names: Names, task: Task, when: str = "never", show_score: bool = False) -> dict[str, Any]:
+def make_card(names: Names, task: Task, when: str = "never") -> dict[str, Any]:
     """Return everything that a page or a terminal shows of a triple, as plain text.
 
-    A repeat or a shared triple looks like any other, and the score and the probability are there only if people
-    should see them; so are reasons, and ``when`` to show them.
+    A repeat or a shared triple looks like any other; reasons are there, with ``when``, only if people should see them.
     """
     known = names.known_tails(task.head, task.relation, task.tail, MOST_KNOWN + 1)
     examples = names.examples(task.relation, task.head, task.tail, MOST_EXAMPLES)
@@ -56,10 +55,6 @@ def make_card(names: Names, task: Task, when: str = "never", show_score: bool = 
     if when != "never" and (texts := names.reasons(task.triple)[:MOST_REASONS]):
         reasons = [{"for": not text.startswith(AGAINST), "text": text.removeprefix(AGAINST)} for text in texts]
         card |= {"when": when, "reasons": reasons}
-    if show_score:
-        p = "" if task.probability is None else f"; probability of being true: {task.probability:.0%}"
-        belief = f"Score of the model: {task.score:.4g}{p}."
-        card |= {"score": task.score, "probability": task.probability, "belief": belief}
     return card
 
 

@@ -64,7 +64,7 @@ def import_judgements(
         How many were new, and notes on the others.
     """
     if judge and (annotator is not None or owner):
-        raise OptionError("--judge takes the names of judges from the file; leave out --annotator and --owner.")
+        raise OptionError("--judge takes the names of judges from the file; leave out --annotator.")
     path = Path(judgements)
     with open_session(session) as session:
         pool, given, places = session.read_pool(), None, list[str]()
@@ -186,7 +186,7 @@ def _read_entry(entry: dict[str, Any], owner: bool) -> tuple[dict[str, Any], Jud
     if kind == OWNER and not owner:
         raise OptionError(
             "this is an owner's answer, which overrules everybody; a file gives nobody that right. To take such "
-            "answers as your own, give --owner."
+            "answers as your own, call actc.import_judgements with owner=True."
         )
     name = str(entry.get("name") or entry.get("annotator") or "")
     who = OWNER if kind == OWNER else "" if name == OWNER else name

@@ -245,9 +245,3 @@ def add_judge_answers(store: Store, pool: ScoredTriples, answers: Answers) -> in
             # SQLite stores NaN as NULL.
             new += put_reply(connection, tidy_name(answers.who[at], "a judge"), question, Reply(label, p))
     return new
-
-
-def count_replies(store: Store) -> dict[str, int]:
-    """Return how many replies each judge gave, by its name."""
-    sql = "SELECT name, (SELECT count(*) FROM reply WHERE judge = judge.id) FROM judge ORDER BY id"
-    return dict(map(tuple, store.rows(sql)))

@@ -18,7 +18,6 @@ from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from email.utils import parsedate_to_datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -458,8 +457,9 @@ class Server:
             return self._read_completion(content, way)
         code, message = response.status_code, self._clean(content[:2000].decode("utf-8", "replace"))[:200]
         if code in (408, 409, 425, 429) or code >= 500:
-            wait_for = min(_read_retry_after(response.headers.get("Retry-After")), MOST_WAIT)
-            self.resume_at = max(self.resume_at, time.monotonic() + wait_for)
+            with suppress(ValueError):  # a date: the pause before the next attempt must do
+                wait_for = min(max(0.0, float(response.headers.get("Retry-After", 0))), MOST_WAIT)
+                self.resume_at = max(self.resume_at, time.monotonic() + wait_for)
             return f"{code} {message}".strip()
         if code in (401, 403):
             raise ActcError(f"The server refuses the key ({code}); name the variable that holds it with --key-from.")
@@ -486,13 +486,3 @@ class Server:
     def _clean(self, text: str) -> str:
         """Return a text of the server's as it may be shown and stored."""
         return clean_text(text.replace(self.key, "(key)") if self.key else text)
-
-
-def _read_retry_after(value: str | None) -> float:
-    """Return the seconds that the server wants, given as seconds or as a date."""
-    for read in (float, lambda text: parsedate_to_datetime(text).timestamp() - time.time()):
-        try:
-            return max(0.0, read(value or ""))
-        except (ValueError, TypeError, OverflowError, OSError):
-            pass
-    return 0.0

@@ -209,12 +209,10 @@ def describe_relations(
     pool: ScoredTriples, order: IntArray, shares: FloatArray, labels: IntArray, thresholds: Thresholds | None = None
 ) -> list[dict[str, Any]]:
     """Return relations in an order: the cut, the share that is accepted, or true, and the number of labels of each."""
-    names = {"cut": "cuts", "lower": "lower", "upper": "upper"}
-    bounds = {name: getattr(thresholds, bound, None) for name, bound in names.items()}
     lines = [
         {
             "relation": pool.relation_names[i],
-            **{name: None if bound is None else float(bound[i]) for name, bound in bounds.items()},
+            "cut": None if thresholds is None else float(thresholds.cuts[i]),
             "share": round(float(shares[i]), 4),
             "triples": int(pool.relation_counts[i]),
             "labels": int(labels[i]),

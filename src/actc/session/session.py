@@ -271,11 +271,11 @@ def put_annotator(connection: Connection, name: str, kind: str) -> Annotator:
     )
 
 
-def tidy_name(name: str, whose: str) -> str:
+def tidy_name(name: str, whose: str, most: int = MOST_NAME) -> str:
     """Return a name without needless spaces; refuse one that is no name."""
     name = " ".join(name.split())
-    if not 0 < len(name) <= MOST_NAME or not name.isprintable():
-        raise OptionError(f"The name of {whose} has 1 to {MOST_NAME} printable characters.")
+    if not 0 < len(name) <= most or not name.isprintable():
+        raise OptionError(f"The name of {whose} has 1 to {most} printable characters.")
     return name
 
 

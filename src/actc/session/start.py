@@ -139,10 +139,15 @@ def _take_people(session: Session, earlier: Path) -> None:
     shutil.copy2(earlier / "secret", session.folder / "secret")
 
 
-def sample_files() -> tuple[Path, tuple[Path, ...], Path]:
-    """Return the packaged sample's candidates, names and graph."""
-    folder = Path(str(files("actc.bench.sample")))
-    return folder / "valid.tsv.gz", (folder / "entities.tsv.gz", folder / "relations.tsv"), folder / "train.tsv.gz"
+def copy_sample(folder: Path) -> tuple[Path, list[Path], Path]:
+    """Write the packaged candidates, without their labels, names and graph into a folder; return where they are."""
+    sample = Path(str(files("actc.bench.sample")))
+    scores = folder / "scores.tsv"
+    write_scored(scores, read_scored(sample / "valid.tsv.gz")[0])
+    *names, graph = (
+        Path(shutil.copy(sample / name, folder)) for name in ("entities.tsv.gz", "relations.tsv", "train.tsv.gz")
+    )
+    return scores, names, graph
 
 
 @documented(options_of(AuditConfig))

@@ -277,7 +277,10 @@ def list_reviews(session: Session, kind: str, most: int = 50) -> list[dict[str, 
 
 def show_review(session: Session, triple: int) -> dict[str, Any]:
     """Return the whole card of a triple that was given out, its score and probability, and everybody's answers."""
-    return make_card(session.names, session.task(triple), "beside", show_score=True) | _answers(session, triple)
+    task = session.task(triple)
+    p = "" if task.probability is None else f"; probability of being true: {task.probability:.0%}"
+    belief = {"belief": f"Score of the model: {task.score:.4g}{p}."}
+    return make_card(session.names, task, "beside") | belief | _answers(session, triple)
 
 
 def _answers(session: Session, triple: int) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import re
 import socket
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -90,12 +91,11 @@ class Links:
     @classmethod
     def of(cls, folder: Path, root: str = "") -> Links:
         """Read the secret of a session folder."""
-        try:
+        secret = b""
+        with suppress(OSError):
             secret = ordinary(folder / "secret").read_bytes()
-        except OSError:
-            raise FileError(f"{folder / 'secret'}: the file cannot be read; the session is incomplete.") from None
         if len(secret) < 32:
-            raise FileError(f"{folder / 'secret'}: the file is too short; the session is damaged.")
+            raise FileError(f"{folder / 'secret'}: the file is missing or too short; the session is damaged.")
         return cls(secret, root)
 
     def token(self, annotator: Annotator) -> str:

@@ -24,7 +24,7 @@ from playwright.sync_api import Page
 from actc.session import Judgement, Session
 from actc.session.plan import Planner
 from actc.session.settings import SessionInputs, Settings
-from actc.session.start import create_session, sample_files
+from actc.session.start import copy_sample, create_session
 from actc.session.status import history
 from actc.web.access import Links
 from actc.web.serve import links_of
@@ -167,7 +167,7 @@ HOSTILE = {
 
 
 def start_sample(folder: Path, settings: Settings) -> None:
-    scores, names, graph = sample_files()
+    scores, names, graph = copy_sample(folder.parent)
     create_session(folder, scores, settings, SessionInputs(names, graph=graph)).close()
 
 

@@ -229,12 +229,11 @@ def name_version(path: Path) -> str | None:
 def own_answers_of(session: Session) -> dict[tuple[str, str, str], str]:
     """Return the owner's current answers to facts of a session."""
     rows = session.store.rows(
-        "SELECT head, relation, tail, label FROM answer JOIN task ON task.triple = answer.triple "
-        "JOIN annotator ON annotator.id = answer.annotator WHERE annotator.name = ?",
+        "SELECT head, relation, tail, answer FROM answer JOIN judgement ON judgement.id = judgement "
+        "JOIN task ON task.triple = answer.triple JOIN annotator ON annotator.id = answer.annotator WHERE name = ?",
         (OWNER,),
     )
-    words = {label: word for word, label in LABELS.items()}
-    return {(head, relation, tail): words[label] for head, relation, tail, label in rows}
+    return {(head, relation, tail): answer for head, relation, tail, answer in rows}
 
 
 def store_owner_answer(project: Project, session: Session, triple: tuple[str, str, str], answer: str, key: str) -> None:

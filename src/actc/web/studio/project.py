@@ -26,12 +26,12 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field
 
 from actc.data.deliver import alone
-from actc.data.files import read_scored, write_scored
 from actc.data.text_files import load_json, write_json
-from actc.errors import FileError, OptionError
+from actc.errors import ActcError, FileError, OptionError
 from actc.session.names import own_labels
+from actc.session.session import tidy_name
 from actc.session.settings import MOST_GUIDELINES
-from actc.session.start import sample_files
+from actc.session.start import copy_sample
 from actc.web.access import Strict
 from actc.web.studio.runs import LIVING, list_runs
 
@@ -46,13 +46,6 @@ MOST_TITLE, MOST_NAME = 200, 100
 CHANGING = threading.Lock()
 """Held from reading a project to writing it: files are dropped several at a time."""
 PACKED = (".zip", ".tar", ".tgz", ".tar.gz", ".7z", ".rar", ".xz", ".bz2", ".zst")
-
-
-def _tidy_title(title: str) -> str:
-    title = " ".join(title.split())
-    if not 0 < len(title) <= MOST_TITLE or not title.isprintable():
-        raise ValueError(f"The title of a project has 1 to {MOST_TITLE} printable characters.")
-    return title
 
 
 def _check_read(address: str) -> str:
@@ -87,7 +80,7 @@ class Options(Strict):
 
     model_config = ConfigDict(strict=True, frozen=True)
 
-    title: Annotated[str, AfterValidator(_tidy_title)]
+    title: Annotated[str, AfterValidator(lambda title: tidy_name(title, "a project", MOST_TITLE))]
     goal: Literal["complete", "check", "both", "decide"] = "complete"
     budget: int = Field(default=30, ge=1, lt=2**31)
     precision: float | None = Field(default=None, gt=0, lt=1)
@@ -138,7 +131,7 @@ class Project:
             roles = {safe_name(name): role for name, role in dict(content["roles"]).items()}
         except FileNotFoundError:
             raise FileError(f"{folder} is no project of the studio.") from None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, ActcError):
             raise FileError(f"{path}: the file is damaged.") from None
         return cls(folder, options, roles)
 
@@ -253,9 +246,7 @@ def create_studio_folder(folder: Path) -> Path:
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise FileError(f"{folder} is no folder; give the name of a folder, or of one to be made.")
     folder = folder.absolute()
-    if (folder / HIDDEN).exists() and not (folder / HIDDEN).is_dir():
-        raise FileError(f"{folder / HIDDEN} is no folder; remove it, or give the name of another folder.")
-    if not (folder / HIDDEN).exists():
+    if not (folder / HIDDEN).is_dir():
         if folder.exists() and any(folder.iterdir()):
             raise FileError(f"{folder} has files in it that are no studio's; give an empty folder, or a new name.")
         folder.mkdir(parents=True, exist_ok=True)
@@ -278,12 +269,10 @@ def create_project(studio: Path, title: str) -> Project:
 
 def add_sample(project: Project) -> Project:
     """Put the packaged graph, candidates that a model scored, and names into a project: facts that anyone can judge."""
-    scores, names, graph = sample_files()
-    for path, role in ((graph, "graph"), *((path, "names") for path in names)):
-        shutil.copyfile(path, project.files / path.name)
+    scores, names, graph = copy_sample(project.files)
+    for path, role in ((graph, "graph"), *((path, "names") for path in names), (scores, "scores")):
         project = project.with_file(path.name, role)
-    write_scored(project.files / "scores.tsv", read_scored(scores)[0])  # without the labels: people judge
-    return project.with_file("scores.tsv", "scores").change({"goal": "decide"})
+    return project.change({"goal": "decide"})
 
 
 def safe_name(name: str) -> str:
