@@ -150,7 +150,10 @@ def test_no_name_from_outside_reaches_another_folder(shared_client, name):
 def test_a_damaged_project_is_left_out(client):
     name = add_project(client)
     path = folder_of(client, name) / "project.json"
-    for text in ("", "[]", '{"format": 1}', path.read_text().replace('"budget": 30', '"budget": -1')):
+    written = path.read_text()
+    no_store = written.replace('"store": ""', '"store": "mail:x"')
+    assert no_store != written
+    for text in ("", "[]", '{"format": 1}', written.replace('"budget": 30', '"budget": -1'), no_store):
         path.write_text(text)
         assert client.get(f"/api/projects/{name}").status_code == 404
         assert [one["name"] for one in client.get("/api/studio").json()["projects"]] == ["words-and-what-they-mean"]
