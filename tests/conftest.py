@@ -14,6 +14,7 @@ import json
 import re
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -113,6 +114,14 @@ def start_copy(folder: Path, scores: Path, settings: Settings | None = None, **m
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     return Session(folder)
+
+
+def wait_for(true: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait until something holds."""
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.05)
 
 
 def later(value: object) -> object:

@@ -19,7 +19,7 @@ from actc.session.cases import read_judges
 from actc.session.session import Session
 from actc.session.settings import Settings
 from actc.session.store import FILE, Store
-from tests.conftest import make_pool, start_copy
+from tests.conftest import make_pool, start_copy, wait_for
 from tests.session.model_server import KEY, ModelServer
 
 
@@ -189,13 +189,6 @@ def start(folder, server, *more):
     command = [sys.executable, "-m", "actc.cli.main", "judge", str(folder / "session"), "--model", "small", "--quiet"]
     command += ["--prompt", str(folder / "prompt.txt"), "--which", "all", "--url", server.url, *more]
     return subprocess.Popen(command, stderr=subprocess.PIPE)
-
-
-def wait_for(happened, seconds=60):
-    until = time.monotonic() + seconds
-    while not happened() and time.monotonic() < until:
-        time.sleep(0.02)
-    assert happened()
 
 
 def test_the_first_interrupt_ends_a_run_that_waits_for_a_reply(folder):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from fastapi.testclient import TestClient
 
@@ -15,7 +13,7 @@ from actc.session.settings import Settings
 from actc.session.status import describe_session
 from actc.web.access import Links
 from actc.web.server import create_app
-from tests.conftest import start_copy
+from tests.conftest import start_copy, wait_for
 from tests.synthetic import make_truth
 
 
@@ -25,14 +23,6 @@ def begin(tmp_path, size=200):
     return start_copy(tmp_path / "s", tmp_path / "scores.tsv", Settings(budget=size))
 
 
-def wait_until(happened):
-    for _ in range(600):
-        if happened():
-            return
-        time.sleep(0.1)
-    raise AssertionError("it did not happen in a minute")
-
-
 def test_a_planner_that_fails_shows_why_on_the_page_and_in_the_report_until_it_plans_again(tmp_path):
     session = begin(tmp_path)
     pool = session.folder / "pool.parquet"
@@ -40,7 +30,7 @@ def test_a_planner_that_fails_shows_why_on_the_page_and_in_the_report_until_it_p
     pool.write_bytes(sound[:-100] + bytes(100))
     sentences: list[str] = []
     with planning(session, sentences.append):
-        wait_until(lambda: sentences)
+        wait_for(lambda: sentences)
         assert "pool.parquet" in sentences[0]
         assert "Traceback" not in sentences[0]
         trouble = session.read_failure()
@@ -51,7 +41,7 @@ def test_a_planner_that_fails_shows_why_on_the_page_and_in_the_report_until_it_p
         seen = page.get("/api/owner", headers={"authorization": f"Bearer {token}"}).json()
         assert seen["trouble"] == trouble
         pool.write_bytes(sound)
-        wait_until(lambda: session.read_failure() == "")
+        wait_for(lambda: session.read_failure() == "")
     session.close()
 
 

@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -291,14 +290,6 @@ def stop_scrolling(page: Page) -> None:
             look();
         })"""
     )
-
-
-def wait_for(true, seconds: float = 60.0) -> None:
-    """Wait until something holds."""
-    until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until, "waited in vain"
-        time.sleep(0.05)
 
 
 def said(folder: Path) -> list[str]:

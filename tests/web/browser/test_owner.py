@@ -10,7 +10,8 @@ from playwright.sync_api import Page
 from actc.session import Session
 from actc.session.start import start_audit
 from actc.session.status import history
-from tests.web.browser.conftest import READY, open_card, press, saved, wait_for
+from tests.conftest import wait_for
+from tests.web.browser.conftest import READY, open_card, press, saved
 
 OPEN = "#settle[open]:not([data-unread])"
 

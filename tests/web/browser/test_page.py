@@ -11,7 +11,8 @@ from playwright.sync_api import Page
 
 from actc.session import Session
 from actc.session.status import history
-from tests.web.browser.conftest import HOSTILE, READY, open_card, press, said, saved, stop_scrolling, wait_for
+from tests.conftest import wait_for
+from tests.web.browser.conftest import HOSTILE, READY, open_card, press, said, saved, stop_scrolling
 
 
 def test_a_new_user_judges_undoes_skips_leaves_and_goes_on(copy_session, start_process, start_server, new_page):

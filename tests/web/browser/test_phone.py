@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from tests.web.browser.conftest import PHONE, READY, open_card, said, saved, stop_scrolling, wait_for
+from tests.conftest import wait_for
+from tests.web.browser.conftest import PHONE, READY, open_card, said, saved, stop_scrolling
 
 
 def touch(page: Page, start: tuple[float, float], by: tuple[float, float], *, lift: bool = True) -> None:

@@ -12,7 +12,7 @@ from actc.data.files import write_triples
 from actc.web.studio.project import create_studio_folder
 from actc.web.studio.runs import LIVING, list_runs
 from actc.web.studio.server import create_studio
-from tests.web.browser.conftest import wait_for
+from tests.conftest import wait_for
 
 BYTES = {"content-type": "application/octet-stream"}
 

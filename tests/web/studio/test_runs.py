@@ -16,8 +16,8 @@ from actc.session import Session
 from actc.web.studio.project import add_sample, create_project
 from actc.web.studio.runs import add_run, list_runs, resume_runs
 from tests.conftest import pages_of
+from tests.conftest import wait_for as until
 from tests.web.browser.conftest import Process
-from tests.web.browser.conftest import wait_for as until
 from tests.web.studio.conftest import add_project
 
 

@@ -56,6 +56,9 @@ def test_every_route_of_the_studio_wants_the_link(client):
         asked = stranger(client).request(next(iter(route.methods)), path, content=b"no JSON", headers=kind)
         assert asked.status_code == 401, route.path
     assert not (folder_of(client, "words-and-what-they-mean") / "files" / "x.tsv").exists()
+    made_up = stranger(client).get("/s/" + "A" * 32)
+    assert made_up.status_code in (401, 404)
+    assert "set-cookie" not in made_up.headers
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,9 @@ from actc.web.studio.decisions import own_answers_of
 from actc.web.studio.project import Project
 from actc.web.studio.runs import add_run, list_runs
 from actc.web.studio.server import create_studio
+from tests.conftest import wait_for
 from tests.graph.servers import oxigraph
-from tests.web.browser.conftest import PHONE, READY, Process, Serving, saved, wait_for
+from tests.web.browser.conftest import PHONE, READY, Process, Serving, saved
 from tests.web.browser.test_axe import DARK_PHONE, look, look_at_both
 from tests.web.studio.conftest import BYTES, enter, run_to_its_end
 from tests.web.studio.test_decide_routes import triples_in
