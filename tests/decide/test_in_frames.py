@@ -146,6 +146,25 @@ def test_a_judge_s_answer_that_cannot_be_read_is_refused(pool, labels, column, v
     assert refused.value.row == 3
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [{"count": "20"}, {"count": 2.5}, {"count": 0}, {"precision": "90%"}, {"precision": 0.9, "confidence": "high"}],
+)
+def test_what_is_no_number_is_refused_in_a_sentence(pool, wrong):
+    with pytest.raises(OptionError, match="is out of range; give"):
+        pick_triples(pool, **{"count": 2} | wrong)
+
+
+def test_known_triples_may_be_a_frame_where_the_pool_may(pool, labels):
+    frame, answers = pool.to_frame("pandas"), judged(pool, labels)
+    accepted = accept_triples(pool, answers, method="pooled-known", known=frame)
+    assert accepted.equals(accept_triples(pool, answers, method="pooled-known", known=pool))
+    with pytest.raises(TableError, match="from_frame"):
+        Calibrator("pooled-known").fit(pool, known=frame)
+    with pytest.raises(TableError, match="from_frame"):
+        Answers.of(frame, [0], [True])
+
+
 def test_frames_keep_their_index_and_further_columns(pool, labels):
     rows = np.arange(len(pool))
     frame = pool.to_frame("pandas").assign(source=[f"text {row}" for row in rows], page=rows, by="us")

@@ -271,6 +271,8 @@ class Answers(Provenance):
         **provenance
             Columns of :class:`Provenance`, such as ``who``.
         """
+        if not isinstance(pool, Triples):
+            raise TableError(f"A pool was expected, not a {type(pool).__name__}; use ScoredTriples.from_frame(frame).")
         return Annotations(np.asarray(rows), np.asarray(labels), **provenance).about(pool)
 
     @classmethod

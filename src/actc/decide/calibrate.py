@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -245,7 +246,7 @@ def pick_triples(
     precision: float | None = None,
     confidence: float = 0.9,
     method: str | None = None,
-    known: ScoredTriples | None = None,
+    known: Any = None,
     graph: Any = None,
     seed: int = 0,
     library: str | None = None,
@@ -276,8 +277,8 @@ def pick_triples(
     library : str, optional
         ``pandas``, ``polars``, ``polars-lazy``, ``pyarrow`` or ``duckdb``; that of the pool if not given.
     """
-    if count < 1:
-        raise OptionError(f"{count} questions are none; ask for at least 1.")
+    if not isinstance(count, Integral) or count < 1:
+        raise OptionError(f"A count of {count!r} is out of range; give a whole number from 1 on.")
     case = _open_case(pool, answers, judges, method, known, graph, precision, confidence)
     random = np.random.default_rng([seed, len(case.annotations)])
     picks = pick_next(case, count, random) if case.target is None else pick_draws(case, case.target, count, random)
@@ -293,7 +294,7 @@ def accept_triples(
     *,
     judges: Any = None,
     method: str | None = None,
-    known: ScoredTriples | None = None,
+    known: Any = None,
     precision: float | None = None,
     confidence: float = 0.9,
     constraints: Constraints | None = None,
@@ -319,7 +320,7 @@ def accept_triples(
     method : str, optional
         A name in ``METHODS``; the pooled ones need no answers. ``pooled`` if not given, with a graph
         ``pooled-evidence``.
-    known : ScoredTriples, optional
+    known : ScoredTriples or data frame, optional
         Triples that the graph holds already, with their scores; only some methods use them.
     precision, confidence : float
         Guarantee this share of true triples among those that the method accepts, with this confidence; not
@@ -360,7 +361,7 @@ def _open_case(
     answers: Any,
     judges: Any,
     method: str | None,
-    known: ScoredTriples | None,
+    known: Any,
     graph: Any,
     precision: float | None,
     confidence: float,
@@ -369,6 +370,7 @@ def _open_case(
     facts = None if graph is None else as_graph(graph)
     reads_evidence = facts is not None and find_method(name).reads == "evidence"
     triples = _as_pool(pool, needs_score=judges is None and not reads_evidence)
+    known = known if known is None else _as_pool(known, needs_score=True)
     if facts is not None and reads_evidence:  # log-odds by the graph's evidence; its own facts weigh the evidence
         if set(facts.entity_names).isdisjoint(triples.entity_names):
             raise TableError("The graph and the pool have no entity in common; are they about the same things?")

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -71,10 +72,10 @@ class TargetPrecision:
     confidence: float = 0.9
 
     def __post_init__(self) -> None:
-        if not 0 < self.precision < 1:
-            raise OptionError(f"A precision of {self.precision} is out of range; give a share between 0 and 1.")
-        if not 0.5 <= self.confidence < 1:
-            raise OptionError(f"A confidence of {self.confidence} is out of range; give 0.5 to 1, such as 0.95.")
+        if not isinstance(self.precision, Real) or not 0 < self.precision < 1:
+            raise OptionError(f"A precision of {self.precision!r} is out of range; give a share between 0 and 1.")
+        if not isinstance(self.confidence, Real) or not 0.5 <= self.confidence < 1:
+            raise OptionError(f"A confidence of {self.confidence!r} is out of range; give 0.5 to 1, such as 0.95.")
 
     @property
     def error(self) -> float:

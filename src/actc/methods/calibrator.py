@@ -70,7 +70,7 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
             The pool, before the first :meth:`fit`; afterwards the pool and the answers of that fit are used.
         """
         if triples is not None:
-            fit = find_method(self.method).fit(_check_triples(triples), Annotations(), known)
+            fit = find_method(self.method).fit(_check_triples(triples), Annotations(), _check_known(known))
         else:
             check_is_fitted(self)
             fit = self.fit_
@@ -96,7 +96,7 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         method, pool = find_method(self.method), _check_triples(triples)
         annotations = _check_answers(answers, pool)
         warn_of_scores(method, pool)
-        fit = method.fit(pool, annotations, known)
+        fit = method.fit(pool, annotations, _check_known(known))
         if not len(annotations) and finds_cuts(method):
             raise OptionError(NO_ANSWER)
         self.pool_, self.annotations_ = pool, annotations
@@ -144,6 +144,10 @@ class Calibrator(BaseEstimator):  # type: ignore[misc]
         """Return P(true) against the score for every relation, as a table; None if the method has no probabilities."""
         check_is_fitted(self)
         return tabulate_curves(self.fit_.probabilities, self.pool_)
+
+
+def _check_known(known: object) -> ScoredTriples | None:
+    return None if known is None else _check_triples(known)
 
 
 def _check_triples(triples: object) -> ScoredTriples:

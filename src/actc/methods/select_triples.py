@@ -8,6 +8,7 @@ row. Calling it again with the answers so far gives the next ones, so budgets ar
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -58,8 +59,8 @@ def select_triples(
 def check_count(pool: ScoredTriples, annotations: Annotations, count: int) -> None:
     """Refuse to select more triples than are left to judge."""
     left = len(pool) - len(annotations)
-    if not 0 <= count <= left:
-        raise OptionError(f"{count} triples are wanted, but {left} of the pool's {len(pool)} are left to judge.")
+    if not isinstance(count, Integral) or not 0 <= count <= left:
+        raise OptionError(f"{count!r} triples are wanted, but {left} of the pool's {len(pool)} are left to judge.")
 
 
 def select_random(
