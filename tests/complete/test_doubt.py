@@ -7,13 +7,11 @@ import pytest
 
 from actc.complete.answers import ask_oracle
 from actc.complete.doubt import doubt_facts, expect_share, infer_kinds, probability_wrong
-from actc.data.answers import Annotations
 from actc.decide.case import Case
 from actc.decide.guarantee import TargetPrecision
 from actc.evidence.plant import KINDS, Planted, make_errors, replace_end, replace_relation, replace_seen
 from actc.graph.graph import Graph
 from actc.methods.pooled.method import WRONG_FACTS_METHOD
-from actc.methods.pooled.picks import pick_rare
 
 
 def make_towns(towns=30, people=12, wrong=40, seed=0):
@@ -153,20 +151,3 @@ def test_shares_of_kinds_follow_the_facts():
     mix = infer_kinds(ratios)
     assert mix.sum() == pytest.approx(1)
     assert mix[0] > 0.9
-
-
-def test_questions_are_of_every_relation_and_their_probability_is_known():
-    random = np.random.default_rng(0)
-    relations = np.repeat([0, 1], [1600, 100])
-    probabilities = np.where(np.arange(1700) < 60, 0.5, 0.001)
-    none = Annotations()
-    counts, drawn = np.zeros(2), []
-    for _ in range(300):
-        picks = pick_rare(probabilities, relations, none, 10, random)
-        assert len(np.unique(picks.rows)) == 10
-        drawn.append(1 / picks.inclusion_probability[0])
-        counts += np.bincount(relations[picks.rows[picks.rows >= 60]], minlength=2)
-    assert counts[0] / counts[1] == pytest.approx(4, rel=0.3)  # sixteen times as many facts, four times the questions
-    assert np.mean(drawn) == pytest.approx(1700, rel=0.2)  # one over the probability adds up to the pool
-    answers = Annotations(np.arange(1695), np.zeros(1695, bool))
-    assert np.array_equal(np.sort(pick_rare(probabilities, relations, answers, 10, random).rows), np.arange(1695, 1700))

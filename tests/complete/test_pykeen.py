@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import pickle
 import shutil
@@ -11,9 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from actc import Calibrator
 from actc.complete.pykeen import (
-    PykeenScorer,
     find_unseen,
     from_pykeen,
     from_result,
@@ -22,13 +21,11 @@ from actc.complete.pykeen import (
 )
 from actc.complete.pykeen import score_triples as score_with_result
 from actc.complete.search import CandidateSearch, collect_candidates, score_triples
-from actc.data.answers import Annotations
 from actc.errors import ActcError, FileError, OptionError
 from actc.graph.graph import Graph
 from tests.complete.small_graph import make_graph, run_pipeline
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # PyKEEN's own, of which there are many
-OPTIONS = {"embedding_dim": 8}
 
 
 @pytest.fixture(scope="module")
@@ -69,19 +66,17 @@ def test_a_pickle_is_read_only_if_trusted(result, folder):
     assert np.array_equal(again.scores, score_triples(from_result(result), make_graph()).scores)
 
 
-def test_weights_are_read_without_trust(result, tmp_path):
-    result.save_to_directory(tmp_path, save_replicates=False)
-    save_weights(result, tmp_path, "DistMult", OPTIONS)
-    again = score_triples(load_result(tmp_path), make_graph())
-    assert np.array_equal(again.scores, score_triples(from_result(result), make_graph()).scores)
-
-
-def test_weights_go_into_a_new_folder_and_the_result_knows_the_model(result, tmp_path):
-    save_weights(result, tmp_path / "new" / "folder")
-    config = json.loads((tmp_path / "new" / "folder" / "model_config.json").read_text())
-    assert config["model"] == "DistMult"
-    assert config["model_kwargs"]["embedding_dim"] == 8
-    again = score_triples(load_result(tmp_path / "new" / "folder"), make_graph())
+@pytest.mark.parametrize("named", [True, False])  # the result knows its model
+def test_weights_go_into_any_folder_and_are_read_without_trust(result, tmp_path, named):
+    folder = tmp_path / "new" / "folder"
+    if named:
+        result.save_to_directory(folder, save_replicates=False)
+        save_weights(result, folder, "DistMult", {"embedding_dim": 8})
+    else:
+        save_weights(result, folder)
+    config = json.loads((folder / "model_config.json").read_text())
+    assert (config["model"], config["model_kwargs"]["embedding_dim"]) == ("DistMult", 8)
+    again = score_triples(load_result(folder), make_graph())
     assert np.array_equal(again.scores, score_triples(from_result(result), make_graph()).scores)
 
 
@@ -107,93 +102,56 @@ def test_no_pickle_is_read_without_trust(result, tmp_path):
     assert not sprung.exists()
 
 
-def write_gzip(path, text):
-    with gzip.open(path, "wt", encoding="utf-8") as file:
-        file.write(text)
+def pickled(thing):
+    """Return what torch writes of a thing."""
+    file = io.BytesIO()
+    torch.save(thing, file)
+    return file.getvalue()
 
 
-def cut(path):
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+GONE, CUT = "gone", "cut in half"
+DAMAGED = "the model is damaged"
+NAMES = "training_triples/entity_to_id.tsv.gz"
+# A file, what is in it instead, and what is said.
+OF_ALL = [
+    (NAMES, GONE, "entity_to_id.tsv.gz: the names are missing"),
+    *((NAMES, content, DAMAGED) for content in (CUT, b"id\tlabel\n", gzip.compress(b""), gzip.compress(b"id\n0\n"))),
+]
+PICKLE = "trained_model.pkl"
+OF_PICKLES = [
+    (PICKLE, GONE, "there is no PyKEEN result"),
+    *((PICKLE, content, DAMAGED) for content in (CUT, b"", b"hello", pickle.dumps([1]))),
+    (PICKLE, pickled([1]), "there is a list in it, and no PyKEEN model"),
+    (NAMES, gzip.compress(b"id\tlabel\n0\ta\n"), ": The model has 38 entities"),
+]
+CONFIG, STATE, TRIPLES = "model_config.json", "model_state.pt", "training_triples/numeric_triples.tsv.gz"
+OTHER_OPTIONS = b'{"model": "DistMult", "model_kwargs": {"size": 1}, "inverse": false}'
+OF_WEIGHTS = [
+    *((CONFIG, content, DAMAGED) for content in (CUT, b"[]", b'{"inverse": false}', OTHER_OPTIONS)),
+    (CONFIG, GONE, "model_state.pt is of no use without model_conf"),
+    *((STATE, content, DAMAGED) for content in (CUT, pickled([1]))),
+    (STATE, pickled({"x": torch.zeros(1)}), r"\(the weights are not those of the model in model_config.json\)"),
+    (TRIPLES, GONE, r"\(the file is missing\)"),
+    (TRIPLES, CUT, DAMAGED),
+]
 
 
-NAMES, TRIPLES = "training_triples/entity_to_id.tsv.gz", "training_triples/numeric_triples.tsv.gz"
-DAMAGES = {
-    "names missing": (lambda f: (f / NAMES).unlink(), "entity_to_id.tsv.gz: the names are missing"),
-    "names cut": (lambda f: cut(f / NAMES), "entity_to_id.tsv.gz: the model is damaged"),
-    "names no gzip": (lambda f: (f / NAMES).write_text("id\tlabel\n"), "entity_to_id.tsv.gz: the model is damaged"),
-    "names empty": (lambda f: write_gzip(f / NAMES, ""), "entity_to_id.tsv.gz: the model is damaged"),
-    "names of one column": (lambda f: write_gzip(f / NAMES, "id\n0\n"), "entity_to_id.tsv.gz: the model is damaged"),
-}
-OF_PICKLES = {
-    "cut": (lambda f: cut(f / "trained_model.pkl"), "trained_model.pkl: the model is damaged"),
-    "empty": (lambda f: (f / "trained_model.pkl").write_bytes(b""), "trained_model.pkl: the model is damaged"),
-    "text": (lambda f: (f / "trained_model.pkl").write_text("hello"), "trained_model.pkl: the model is damaged"),
-    "no tensors": (
-        lambda f: (f / "trained_model.pkl").write_bytes(pickle.dumps([1])),
-        "trained_model.pkl: the model is damaged",
-    ),
-    "no model": (lambda f: torch.save([1], f / "trained_model.pkl"), "there is a list in it, and no PyKEEN model"),
-    "fewer names": (lambda f: write_gzip(f / NAMES, "id\tlabel\n0\ta\n"), ": The model has 38 entities"),
-}
-OF_WEIGHTS = {
-    "config cut": (lambda f: cut(f / "model_config.json"), "model_config.json: the model is damaged"),
-    "config a list": (lambda f: (f / "model_config.json").write_text("[]"), "model_config.json: the model is damaged"),
-    "config without a model": (
-        lambda f: (f / "model_config.json").write_text('{"inverse": false}'),
-        "model_config.json: the model is damaged",
-    ),
-    "config with other options": (
-        lambda f: (f / "model_config.json").write_text(
-            '{"model": "DistMult", "model_kwargs": {"size": 1}, "inverse": false}'
-        ),
-        "model_config.json: the model is damaged",
-    ),
-    "config missing": (lambda f: (f / "model_config.json").unlink(), "model_state.pt is of no use without model_conf"),
-    "weights cut": (lambda f: cut(f / "model_state.pt"), "model_state.pt: the model is damaged"),
-    "weights of another": (
-        lambda f: torch.save({"x": torch.zeros(1)}, f / "model_state.pt"),
-        "model_state.pt: the model is damaged \\(the weights are not those of the model in model_config.json\\)",
-    ),
-    "weights no dictionary": (lambda f: torch.save([1], f / "model_state.pt"), "model_state.pt: the model is damaged"),
-    "triples missing": (lambda f: (f / TRIPLES).unlink(), "numeric_triples.tsv.gz: .* \\(the file is missing\\)"),
-    "triples cut": (lambda f: cut(f / TRIPLES), "numeric_triples.tsv.gz: the model is damaged"),
-}
-
-
-@pytest.mark.parametrize("damage", [*DAMAGES, *OF_PICKLES])
-def test_a_damaged_pickle_is_refused(damage, folder, tmp_path):
-    shutil.copytree(folder, tmp_path / "copy")
-    break_it, sentence = {**DAMAGES, **OF_PICKLES}[damage]
-    break_it(tmp_path / "copy")
-    with pytest.raises(FileError, match=sentence):
-        load_result(tmp_path / "copy", trust=True)
-
-
-@pytest.mark.parametrize("damage", [*DAMAGES, *OF_WEIGHTS])
-def test_damaged_weights_are_refused(damage, result, tmp_path):
-    save_weights(result, tmp_path)
-    break_it, sentence = {**DAMAGES, **OF_WEIGHTS}[damage]
-    break_it(tmp_path)
-    with pytest.raises(FileError, match=sentence):
-        load_result(tmp_path)
-
-
-def test_a_folder_without_names_or_without_a_model_is_refused(folder, tmp_path):
-    with pytest.raises(FileError, match="there is no PyKEEN result"):
-        load_result(tmp_path)
-
-
-def test_names_that_do_not_match_the_model_are_refused(result):
-    with pytest.raises(FileError, match="The model has 38 entities and 2 relations, but there are names of 1 and 1"):
-        PykeenScorer(result.model, ("a",), ("r",))
-
-
-def test_a_result_and_a_few_answers_give_accepted_triples_in_three_lines(result):
-    pool = score_with_result(result, result.training)
-    calibrator = Calibrator("pooled").fit(pool, Annotations(np.arange(6), np.arange(6) % 2 == 0))
-    accepted = pool.take(calibrator.predict(pool)).to_frame()
-    rows = {(*pool.triple(row), score) for row, score in enumerate(pool.scores)}
-    assert set(accepted.itertuples(index=False, name=None)) <= rows
+@pytest.mark.parametrize(
+    ("trust", "name", "content", "sentence"),
+    [*((True, *case) for case in (*OF_ALL, *OF_PICKLES)), *((False, *case) for case in (*OF_ALL, *OF_WEIGHTS))],
+)
+def test_a_damaged_model_is_refused_with_the_file_that_is(folder, result, tmp_path, trust, name, content, sentence):
+    if trust:
+        shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    else:
+        save_weights(result, tmp_path)
+    path = tmp_path / name
+    if content == GONE:
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2] if content == CUT else content)
+    with pytest.raises(FileError, match=f"{path.name}.*{sentence}" if sentence == DAMAGED else sentence):
+        load_result(tmp_path, trust=trust)
 
 
 def test_a_result_scores_a_factory_and_names_alike_each_triple_once(result):

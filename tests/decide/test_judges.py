@@ -15,7 +15,7 @@ from actc.data.answers import Annotations, Answers
 from actc.data.numeric import logit
 from actc.data.triples import ScoredTriples
 from actc.decide.case import Case
-from actc.decide.judges import OTHER_TERMS, fit_weights, make_design, normal_scores
+from actc.decide.judges import OTHER_TERMS, fit_weights, make_design
 from actc.session.export import ASSUMED, compare_judges, describe_judges
 from tests.conftest import make_pool
 
@@ -94,12 +94,6 @@ def test_of_a_graded_judge_only_the_order_of_its_answers_counts(area):
     p = fit_weights(design, truth).probabilities(design)
     for part in np.array_split(np.argsort(said), 5):
         assert p[part].mean() == pytest.approx(truth[part].mean(), abs=0.05)
-
-
-def test_a_rare_answer_counts_more_and_a_missing_one_nothing():
-    scores = normal_scores(np.array([[1.0], [1.0], [1.0], [-1.0], [np.nan]]))[:, 0]
-    assert scores[4] == 0 < scores[0] < -scores[3]
-    assert scores[0] == scores[1] == pytest.approx(NormalDist().inv_cdf(0.625))
 
 
 @pytest.mark.parametrize("share", [0.15, 0.5, 0.85, 0.98])

@@ -11,14 +11,11 @@ import pytest
 from actc.data.answers import PROVENANCE
 from actc.data.calibration import Calibration
 from actc.data.files import write_scored, write_triples
-from actc.data.text_files import write_json
 from actc.data.triples import ScoredTriples, Thresholds
 from actc.decide.calibrate import calibrate, read_case
 from actc.decide.case import Case
 from actc.decide.report import (
     PageContext,
-    describe_guarantee,
-    describe_needed,
     make_report,
     select_questions,
     write_page,
@@ -76,16 +73,6 @@ def test_the_page_is_well_formed_needs_nothing_else_and_shows_the_numbers(report
     share = report.quality["precision"]
     assert f"Precision of the accepted facts: {share}." in page
     assert page.count("<svg") >= 4 + 2 * len(report.relations)
-
-
-def test_json_holds_every_relation_and_no_infinity(report, tmp_path):
-    write_json(tmp_path / "report.json", report.to_dict())
-    content = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
-    assert {line["relation"] for line in content["relations"]} == {line.relation for line in report.relations}
-    assert sum(line["accepted"] for line in content["relations"]) == content["accepted"]
-    assert content["rests_on"] == "answers"
-    assert content["draws"] == content["answers"] == 120
-    assert content["quality"]["precision"]["low"] < content["quality"]["precision"]["high"]
 
 
 def test_the_interval_holds_what_the_labels_say(case, report):
@@ -167,14 +154,3 @@ def test_questions_are_the_most_uncertain_candidates(case):
     doubt = [abs(one["probability"] - 0.5) for one in select_questions(case, 5)]
     unjudged = np.setdiff1d(np.arange(len(case.pool)), case.annotations.rows)
     assert doubt == np.sort(np.abs(case.decisions.probability[unjudged] - 0.5))[:5].tolist()
-
-
-def test_sentences_say_what_is_guaranteed_and_what_a_guarantee_needs():
-    kept = {"precision": 0.95, "confidence": 0.9, "passed": True}
-    assert describe_guarantee(kept).startswith("Guaranteed with 90% confidence: at least 95% of what")
-    assert "No list has passed" in describe_guarantee({**kept, "passed": False})
-    both = describe_needed({"0.9": 40, "0.95": 120})
-    assert both == "More answers needed for a guaranteed precision: about 40 for 90%, about 120 for 95%."
-    assert "about 40 for 90%; 95% is out of reach" in describe_needed({"0.9": 40, "0.95": None})
-    assert "80%, 90% or 95% is out of reach" in describe_needed({"0.8": None, "0.9": None, "0.95": None})
-    assert "new draws" in describe_needed({})

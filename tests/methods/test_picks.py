@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from actc.data.answers import Annotations
 from actc.data.triples import ScoredTriples
-from actc.methods.pooled.features import prepare_pool
 from actc.methods.pooled.method import Pooled
-from actc.methods.pooled.picks import FRAMES, RANDOM_CHECK, Unjudged, pick_expected_gain, pick_rare, which_set
+from actc.methods.pooled.picks import RANDOM_CHECK, pick_expected_gain, pick_rare, which_set
 from actc.methods.pooled.tuned import CHECKS, DUE, LEAST_LIST
 from tests.synthetic import make_truth
 
@@ -99,23 +98,6 @@ def test_probabilities_are_how_often_each_triple_is_asked(monkeypatch):
         probability[picks.rows] = picks.inclusion_probability
     assert probability.sum() == pytest.approx(1)
     assert (np.abs(times - 1500 * probability) <= 4 * np.sqrt(1500 * probability)).all()
-
-
-@pytest.mark.parametrize("frame", CHECKS)
-def test_a_relation_without_a_check_is_drawn_more_often_and_its_probability_is_known(frame):
-    pool, random = prepare_pool(make_truth(60, 2)[0]), np.random.default_rng(0)
-    rows = np.flatnonzero(pool.relations == 0)[:6]
-    answers = Annotations(rows, np.ones(6), sampling_frame=frame)
-    accepted = pool.counts[:-1] // 2
-    left, times = Unjudged(pool, answers, accepted), np.zeros(60)
-    for _ in range(3000):
-        times[Unjudged(pool, answers, accepted).draw(frame, random)[0]] += 1
-    probability = np.array([left.check_probability(place) for place in range(60)]) / CHECKS[frame]
-    probability[[FRAMES[left._set_of(place)[0]] != frame for place in range(60)]] = 0
-    probability[pool.places[rows]] = 0
-    assert probability.sum() == pytest.approx(1)
-    assert (np.abs(times - 3000 * probability) <= 4 * np.sqrt(3000 * probability)).all()
-    assert times[pool.starts[1] :].sum() > 2400
 
 
 def test_answers_weighted_by_their_chance_are_right_on_average_under_its_own_questions():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from actc.methods.named import find_method
 from actc.methods.pooled.features import prepare_pool
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.model import Priors, crossings, design
-from actc.methods.pooled.solve import LabelTable, find_modes, fit_regimes, regime_shares
+from actc.methods.pooled.solve import LabelTable, find_modes, fit_regimes
 from actc.methods.pooled.tuned import LEAST_CLEAR
 
 
@@ -43,15 +42,6 @@ def test_the_further_the_clusters_are_apart_the_clearer_the_valley():
     assert clear[0] < 0.02
     assert clear == sorted(clear)
     assert clear[-1] > 0.7
-
-
-def test_the_valley_is_between_the_clusters():
-    pool, labels = make_pool(5.0)
-    prepared = prepare_pool(pool)
-    low, valley, high = (prepared.features[name][prepared.relations] for name in ("low", "valley", "high"))
-    assert (low < valley).all()
-    assert (valley < high).all()
-    assert np.mean((prepared.x >= valley) == labels) > 0.985
 
 
 @pytest.mark.parametrize("draw", ["normal", "logistic", "exponential", "uniform"])
@@ -231,15 +221,6 @@ def test_the_evidence_is_that_of_brute_force():
     density = [np.exp(-0.5 * ((grid - mean) / 0.5) ** 2) / (0.5 * np.sqrt(2 * np.pi)) for mean in means]
     expected = [np.log(np.trapezoid(one / (1 + np.exp(-(height + grid))), grid)) for one in density]
     np.testing.assert_allclose(found, expected, atol=0.02)
-
-
-@pytest.mark.parametrize(("agreement", "sure"), [(0.0, 0.5), (0.5, 0.74), (1.0, 0.98)])
-def test_features_that_agree_speak_for_the_regime_in_which_they_tell_and_half_is_true(agreement, sure):
-    prepared = replace(prepare_pool(make_half_telling_pool(0.4)[0]), agreement=agreement)
-    shares = regime_shares(prepared).reshape(3, 3)
-    assert shares.sum() == pytest.approx(1)
-    np.testing.assert_allclose(shares[:, 0].sum(), sure)
-    np.testing.assert_allclose(shares[1].sum(), sure)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.9])
