@@ -15,7 +15,7 @@ import re
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -26,7 +26,8 @@ from hypothesis import settings
 from actc import ScoredTriples
 from actc.bench.cells import Cell, load_cell
 from actc.data.files import read_list
-from actc.session import Session
+from actc.data.triples import Triples
+from actc.session import Judgement, Session
 from actc.session.judge import put_reply
 from actc.session.machines import Question, Reply
 from actc.session.settings import Settings
@@ -64,10 +65,9 @@ def pages_of(answer):
     return re.search(r'url=([^"]*)/[^"/]*"', answer.text)[1]
 
 
-def triples_of(path):
-    """Return the triples of a file of any kind, as names."""
-    assert path.exists()
-    triples = read_list(path)
+def triples_of(table: Triples | Path) -> set[tuple[str, str, str]]:
+    """Return the triples of a table, or of a file of any kind, as names."""
+    triples = read_list(table) if isinstance(table, Path) else table
     return set(map(triples.triple, range(len(triples))))
 
 
@@ -88,6 +88,17 @@ def let_machine_say(session: Session, said: dict[int, bool]) -> None:
     with session.store.transaction() as connection:
         for row, true in said.items():
             assert put_reply(connection, "rule", Question(row, str(row), {}), Reply("true" if true else "false"))
+
+
+def judge_all(session: Session, truth: Container, most: int = 1000, who: str = "ada") -> list[tuple[str, str, str]]:
+    """Let somebody answer cards one by one, as long as there are any, as the truth has it; return what was asked."""
+    person, asked = session.add_annotator(who), []
+    while len(asked) < most and (tasks := session.ask(person, 1)):
+        (task,) = tasks
+        asked.append((task.head, task.relation, task.tail))
+        said = "true" if asked[-1] in truth else "false"
+        session.record(person, [Judgement(said, task.triple, f"{who}-{task.triple}")])
+    return asked
 
 
 STARTED: dict[tuple[str, bytes, Settings, str], dict[Path, bytes]] = {}

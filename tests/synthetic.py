@@ -1,4 +1,4 @@
-"""Pools with a truth that is known: logistic, or capped so that no score is ever sure."""
+"""Pools with a truth that is known: logistic, or capped so that no score is ever sure; a graph with planted errors."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import numpy as np
 from actc import ScoredTriples
 from actc.data.answers import Annotations, Answers
 from actc.data.triples import encode_columns
+from actc.evidence.plant import Planted, replace_seen
+from actc.graph.graph import Graph
 from actc.methods.named import METHODS
 
 
@@ -36,3 +38,21 @@ def fit_on_random(pool, labels, count: int, seed: int = 0):
 def answers_by(heads, relations, tails, labels, who, probability):
     """Return answers that decide, each with who decided and P(true), as thresholds.json has them."""
     return Answers(encode_columns(heads, relations, tails), np.array(labels), np.array(probability, float), who=who)
+
+
+def make_towns(towns=30, people=12, wrong=40, seed=0):
+    """Make a graph of people, born and living in one of its towns, with some wrong facts, and say which are wrong."""
+    facts = []
+    for town in range(towns):
+        facts.append((f"town{town}", "country", f"land{town % 5}"))
+        for person in range(people):
+            name = f"p{town}-{person}"
+            facts += [
+                (name, "born", f"town{town}"),
+                (name, "lives", f"town{town}"),
+                (name, "speaks", f"lang{town % 5}"),
+            ]
+    graph = Graph.from_columns(*zip(*facts, strict=True))
+    planted = Planted.of(graph, wrong, np.random.default_rng(seed), (replace_seen,), replaced=0.0)
+    order = np.random.default_rng(seed).permutation(len(planted.graph))
+    return planted.graph.take(order), (planted.kinds > 0)[order]

@@ -47,11 +47,9 @@ def test_every_block_of_a_page_runs_in_order(page, tmp_path, monkeypatch):
             assert result.returncode == 0, f"{code}\n{result.stdout}{result.stderr}"
 
 
-def test_the_reference_has_every_command_and_what_does_the_same_in_python():
-    page = runpy.run_path(str(ROOT / "docs" / "make_reference.py"))
-    written = page["reference"]()
+def test_the_reference_has_every_command():
+    written = runpy.run_path(str(ROOT / "docs" / "make_reference.py"))["reference"]()
     assert [name for name in commands.commands if f"### `actc {name}`" not in written] == []
-    assert {twin for twins in page["TWINS"].values() for twin in twins} <= set(actc.__all__)
 
 
 @pytest.mark.parametrize("name", [name for name in actc.__all__ if inspect.isfunction(getattr(actc, name))])

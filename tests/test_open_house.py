@@ -24,7 +24,7 @@ from actc.methods.select_triples import SELECTORS, Selector
 from actc.session.cards import make_card
 from actc.session.settings import Settings
 from actc.session.start import create_session
-from tests.conftest import make_pool
+from tests.conftest import judge_all, make_pool, triples_of
 
 ROOT = Path(__file__).parents[1]
 WHY = "It has one of the highest scores."
@@ -89,10 +89,6 @@ def write_arrows(path, graph, base, extras):
     path.write_text("\n".join(" -> ".join(graph.triple(row)) for row in range(len(graph))), encoding="utf-8")
 
 
-def triples_of(graph):
-    return {graph.triple(row) for row in range(len(graph))}
-
-
 @pytest.mark.parametrize("name", ["graph.arrows", "graph.arrows.tsv"])
 def test_a_graph_format_is_two_functions_and_one_entry(name, tmp_path, monkeypatch):
     arrows = GraphFormat("Triples with arrows", (".arrows", ".arrows.tsv"), read_arrows, write_arrows)
@@ -142,9 +138,7 @@ def test_without_web_every_module_imports(house):
 
 def start_judged_session(folder):
     session = create_session(folder / "judged", folder / "scores.tsv", Settings(budget=20))
-    ada = session.add_annotator("ada")
-    for number, task in enumerate(session.ask(ada, 10)):
-        session.record(ada, [actc.session.Judgement("true" if number % 2 else "false", task.triple, str(number))])
+    judge_all(session, {("h1", "r0", "t")}, most=10)
     session.close()
 
 

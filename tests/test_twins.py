@@ -20,9 +20,10 @@ from actc.data.calibration import Calibration
 from actc.data.files import write_scored, write_triples
 from actc.data.options import options_of
 from actc.errors import ActcError
-from actc.session import Judgement, Session
+from actc.session import Session
 from actc.session.settings import AuditConfig, ExportFiles, JudgeConfig
 from tests.complete.small_graph import make_graph, new_facts
+from tests.conftest import judge_all, triples_of
 from tests.synthetic import make_truth
 
 TWINS = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "make_reference.py"))["TWINS"]
@@ -46,7 +47,7 @@ def home(tmp_path_factory, small_model):
     write_triples(home / "labels.tsv", {**pool.take(rows).columns(), "label": labels[rows].astype(int)})
     run("calibrate", home / "scores.tsv", "--labels", home / "labels.tsv", "--out", home / "thresholds.json")
     run("start", home / "session", home / "scores.tsv", "--budget", 20)
-    judge(home / "session", lambda task: task.score > 0)
+    judge(home / "session", {pool.triple(row) for row in np.flatnonzero(labels)})
     graph = make_graph()
     write_triples(home / "graph.tsv", graph.columns())
     write_triples(home / "truth.tsv", new_facts(True).columns())
@@ -57,10 +58,7 @@ def home(tmp_path_factory, small_model):
 
 def judge(folder, truth):
     session = Session(folder)
-    ada = session.add_annotator("ada")
-    while tasks := session.ask(ada, 1):
-        said = "true" if truth(tasks[0]) else "false"
-        session.record(ada, [Judgement(said, tasks[0].triple, str(tasks[0].triple))])
+    judge_all(session, truth)
     session.close()
 
 
@@ -105,7 +103,7 @@ def make_thresholds(origin, home, demo, folder):
     else:
         completed(home, folder, oracle=home / "truth.tsv" if origin == "complete by an oracle" else None)
         if origin == "complete by people":
-            judge(folder / "session", lambda task: task.score > 0)
+            judge(folder / "session", triples_of(home / "truth.tsv"))
             completed(home, folder)
 
 

@@ -17,12 +17,11 @@ from actc.data.files import write_triples
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError
 from actc.graph.formats import read_graph
-from actc.session import Judgement, Session
+from actc.session import Session
 from actc.session.cases import open_case, parts_of, session_case
-from actc.session.plan import Planner
 from tests.complete.test_check import reasons_on, write_names
-from tests.complete.test_doubt import make_towns
-from tests.conftest import triples_of
+from tests.conftest import judge_all, triples_of
+from tests.synthetic import make_towns
 
 
 @pytest.fixture(scope="module")
@@ -83,18 +82,6 @@ def test_an_oracle_adds_and_takes_out_and_what_was_taken_out_can_be_put_back(hom
     assert "Wrong facts of the graph" in (out / "report.html").read_text()
     run(home, out, *words, "--undo", "all")
     assert triples_of(out / "graph.tsv") == before | added
-
-
-def judge_all(session, truth):
-    ada = session.add_annotator("ada")
-    asked = []
-    while tasks := session.ask(ada, 1):
-        (task,) = tasks
-        asked.append((task.head, task.relation, task.tail))
-        said = "true" if asked[-1] in truth else "false"
-        session.record(ada, [Judgement(said, task.triple, str(task.triple))])
-        Planner(session).step()
-    return asked
 
 
 def test_people_judge_candidates_and_facts_in_one_session(home, out):

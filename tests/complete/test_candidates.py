@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from actc.complete.search import CandidateSearch, collect_candidates, fitting_entities, score_triples
-from actc.errors import OptionError, TableError
+from actc.errors import TableError
 from actc.graph.graph import Graph
 from tests.complete.small_graph import make_graph
 
@@ -122,11 +122,6 @@ def test_entities_fit_where_their_kind_stands():
     assert allowed["lives in"] == set(people)
     assert allowed["lives in of"] == set(towns)
     assert allowed["in of"] == {"land"}
-
-
-def test_no_answer_at_all_is_refused(graph):
-    with pytest.raises(OptionError, match="At least one answer"):
-        CandidateSearch(TableScorer(graph), graph, 0)
 
 
 def test_what_is_not_ours_among_the_parts_stays(tmp_path, graph):

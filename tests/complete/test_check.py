@@ -16,14 +16,14 @@ from actc.complete.run import run_config
 from actc.data.files import write_triples
 from actc.errors import ActcError
 from actc.graph.formats import read_graph
-from actc.session import Judgement, Session
+from actc.session import Session
 from actc.session.cases import session_case
 from actc.session.export import write_report
 from actc.session.plan import Planner
 from actc.session.start import start_audit
 from actc.session.status import picture, show_review
-from tests.complete.test_doubt import make_towns
-from tests.conftest import triples_of
+from tests.conftest import judge_all, triples_of
+from tests.synthetic import make_towns
 
 
 @pytest.fixture(scope="module")
@@ -106,10 +106,7 @@ def test_people_say_whether_a_fact_is_true_and_wrong_ones_are_taken_out(home, ou
     assert any("actc annotate" in line for line in said)
     truth = set(triples_of(home / "truth.tsv"))
     session = Session(out / "session")
-    ada = session.add_annotator("ada")
-    while tasks := session.ask(ada, 1):
-        true = (tasks[0].head, tasks[0].relation, tasks[0].tail) in truth
-        session.record(ada, [Judgement("true" if true else "false", tasks[0].triple, str(tasks[0].triple))])
+    judge_all(session, truth)
     people, sought = session.annotations(), session_case(session).annotations
     assert (people.labels != sought.labels).all()
     speaks_of_wrong_facts(session, out)
@@ -150,9 +147,7 @@ def speaks_of_wrong_facts(session, out):
     assert "accepted" not in words
     assert "is true" not in words
     audit = start_audit(session, count=5)
-    ada = audit.add_annotator("ada")
-    for task in audit.ask(ada, 5):
-        audit.record(ada, [Judgement("false", task.triple, str(task.triple))])
+    judge_all(audit, (), most=5)
     Planner(audit).step()
     told = picture(audit)
     assert told["curve"][-1][1] > 0.5
@@ -160,22 +155,9 @@ def speaks_of_wrong_facts(session, out):
     assert told["words"]["by_relation"] == "Wrong among the judged, relation by relation"
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"budget": -1}, "is not possible"),
-        ({"precision": 1.9}, "out of range"),
-        ({"oracle": "nowhere.tsv"}, "no such file"),
-        ({"undo": Path("all")}, "nothing was taken out"),
-    ],
-)
-def test_what_cannot_be_done_is_one_sentence(home, tmp_path, options, sentence):
-    options = {name: home / value if isinstance(value, str) else value for name, value in options.items()}
-    with pytest.raises(ActcError, match=sentence):
-        run_config(RunConfig(home / "graph.tsv", tmp_path / "new", "wrong", **options))
-
-
-def test_a_graph_too_small_is_one_sentence(tmp_path):
+def test_what_was_not_taken_out_cannot_be_put_back_and_a_graph_may_be_too_small(home, tmp_path):
+    with pytest.raises(ActcError, match="nothing was taken out"):
+        run_config(RunConfig(home / "graph.tsv", tmp_path / "new", "wrong", undo=Path("all")))
     write_triples(tmp_path / "graph.tsv", {"head": ["a"], "relation": ["r"], "tail": ["b"]})
     with pytest.raises(ActcError, match="too small"):
         run_config(RunConfig(tmp_path / "graph.tsv", tmp_path / "out", "wrong"))

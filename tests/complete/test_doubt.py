@@ -9,31 +9,8 @@ from actc.complete.answers import ask_oracle
 from actc.complete.doubt import doubt_facts, expect_share, infer_kinds, probability_wrong
 from actc.decide.case import Case
 from actc.decide.guarantee import TargetPrecision
-from actc.evidence.plant import KINDS, Planted, make_errors, replace_end, replace_relation, replace_seen
-from actc.graph.graph import Graph
 from actc.methods.pooled.method import WRONG_FACTS_METHOD
-
-
-def make_towns(towns=30, people=12, wrong=40, seed=0):
-    """Make a graph of towns, of which each person is born in one, lives there and speaks its language."""
-    facts = []
-    for town in range(towns):
-        facts.append((f"town{town}", "country", f"land{town % 5}"))
-        for person in range(people):
-            name = f"p{town}-{person}"
-            facts += [
-                (name, "born", f"town{town}"),
-                (name, "lives", f"town{town}"),
-                (name, "speaks", f"lang{town % 5}"),
-            ]
-    graph = Graph.from_columns(*zip(*facts, strict=True))
-    return plant_in(graph, wrong, seed)
-
-
-def plant_in(graph, count, seed=0, corrupt=replace_seen):
-    planted = Planted.of(graph, count, np.random.default_rng(seed), (corrupt,), replaced=0.0)
-    order = np.random.default_rng(seed).permutation(len(planted.graph))
-    return planted.graph.take(order), (planted.kinds > 0)[order]
+from tests.synthetic import make_towns
 
 
 @pytest.fixture(scope="module")
@@ -41,45 +18,6 @@ def found():
     graph, wrong = make_towns()
     doubtful = doubt_facts(graph)
     return graph, doubtful, wrong[graph.rows_of(doubtful.triples)]
-
-
-def test_planted_errors_are_no_facts_and_none_is_there_twice():
-    graph, _ = make_towns(wrong=0)
-    planted = Planted.of(graph, 20, np.random.default_rng(1))
-    errors = planted.graph.take(planted.kinds > 0)
-    assert not graph.contains(errors).any()
-    assert len(errors.unique()) == len(errors) == 20 * len(KINDS)
-    assert np.array_equal(np.bincount(planted.kinds)[1:], np.full(len(KINDS), 20))
-
-
-def test_half_of_the_errors_stand_in_the_place_of_a_fact():
-    graph, _ = make_towns(wrong=0)
-    planted = Planted.of(graph, 40, np.random.default_rng(1))
-    kept = planted.rows[planted.kinds == 0]
-    assert 0.3 < (len(graph) - len(kept)) / (40 * len(KINDS)) < 0.6
-    assert np.array_equal(planted.graph.take(planted.kinds == 0).keys, graph.take(kept).keys)
-
-
-@pytest.mark.parametrize("corrupt", KINDS.values(), ids=KINDS)
-def test_a_kind_of_error_changes_what_it_names(corrupt):
-    graph, _ = make_towns(wrong=0)
-    errors, rows = make_errors(graph, graph, 50, corrupt, np.random.default_rng(0))
-    same = [getattr(errors, name) == getattr(graph, name)[rows] for name in ("heads", "relations", "tails")]
-    if corrupt is replace_relation:
-        assert same[0].all()
-        assert same[2].all()
-    elif corrupt is replace_end:
-        assert same[1].all()
-        assert (same[0] | same[2]).all()
-    elif corrupt is replace_seen:
-        slots = {(r, t) for r, t in zip(graph.relations.tolist(), graph.tails.tolist(), strict=True)}
-        assert all((r, t) in slots for r, t in zip(errors.relations.tolist(), errors.tails.tolist(), strict=True))
-
-
-def test_a_graph_that_has_no_more_errors_to_offer_gives_fewer():
-    graph = Graph.from_columns(["a", "b"], ["r", "r"], ["b", "a"])
-    errors, _ = make_errors(graph, graph, 10, replace_seen, np.random.default_rng(0))
-    assert len(errors) == 2  # a r a, b r b
 
 
 def test_wrong_facts_stand_at_the_top(found):

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -21,8 +17,8 @@ from actc.data.files import write_triples
 from actc.data.triples import ScoredTriples, encode_columns
 from actc.graph.formats import read_graph
 from actc.graph.graph import Graph
-from actc.session import Judgement, Session
-from tests.conftest import triples_of
+from actc.session import Session
+from tests.conftest import judge_all, triples_of
 from tests.evidence.test_rules import make_families
 
 
@@ -97,17 +93,8 @@ def test_people_s_answers_outlive_the_graph_they_were_asked_about(world, tmp_pat
     out, truth = tmp_path / "out", triples_of(world / "truth.tsv")
     run_config(plan(world, out, "old.tsv", oracle=None))
 
-    def judge(count: int) -> None:
-        session = Session(out / "session")
-        ada = session.add_annotator("Ada")
-        for _ in range(count):
-            task = session.ask(ada)[0]
-            said = "true" if (task.head, task.relation, task.tail) in truth else "false"
-            session.record(ada, [Judgement(said, task.triple, f"key{task.triple}")])
-        session.close()
-
-    judge(8)
     session = Session(out / "session")
+    judge_all(session, truth, most=8, who="Ada")
     session.add_annotator("Bob")
     session.change_link("Bob", void=True)
     people = [(one.name, one.link) for one in session.annotators()]
@@ -121,8 +108,8 @@ def test_people_s_answers_outlive_the_graph_they_were_asked_about(world, tmp_pat
     assert session.annotations().who.tolist() == ["Ada"] * 8
     assert [(one.name, one.link) for one in session.annotators()] == people  # a void link stays void
     assert (out / "session" / "secret").read_bytes() == secret
+    judge_all(session, truth, who="Ada")
     session.close()
-    judge(15)
     report = run_config(plan(world, out, "new.tsv", oracle=None))
     told = json.loads((out / "report.json").read_text())
     assert told["judged"] == 23
@@ -211,20 +198,6 @@ def test_files_are_set_aside_whole_wherever_it_is_killed(world, tmp_path, monkey
     run_config(plan(world, out, "new.tsv", budget=5))
     assert {path.name for path in (out / "earlier" / "1").iterdir()} == names
     assert len(Answers.read(out / "answers.tsv")) == 10
-
-
-def test_killed_with_the_power_nothing_is_lost(world, tmp_path):
-    out = tmp_path / "out"
-    run_config(plan(world, out, "old.tsv", budget=5))
-    before = triples_of(out / "answers.tsv")
-    words = ["complete", str(world / "new.tsv"), "--oracle", str(world / "truth.tsv"), "--budget", "5"]
-    process = subprocess.Popen([sys.executable, "-m", "actc.cli.main", *words, "--out", str(out)])
-    while not (out / "earlier" / "1" / "begun.json").exists():
-        assert process.poll() is None
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    run_config(plan(world, out, "new.tsv", budget=5))
-    assert before < triples_of(out / "answers.tsv")
 
 
 def test_only_the_last_run_s_large_files_are_kept(world, tmp_path):

@@ -17,8 +17,9 @@ from actc.data.numeric import logit
 from actc.data.triples import encode_columns
 from actc.errors import FileError, OptionError
 from actc.graph.graph import Graph
-from actc.session import Judgement, Session
-from tests.complete.test_doubt import make_towns
+from actc.session import Session
+from tests.conftest import judge_all, triples_of
+from tests.synthetic import make_towns
 
 NOTHING = Graph.of(encode_columns([], [], []))
 
@@ -71,9 +72,7 @@ def test_cards_show_the_sentences_and_answers_decide_with_reasons(home, tmp_path
     texts = [session.names.text("source", row) for row in range(len(session.read_pool()))]
     assert all(texts)
     assert any("Another text." in text for text in texts)
-    ada = session.add_annotator("Ada")
-    for task in session.ask(ada, 5):
-        session.record(ada, [Judgement("true", task.triple, f"key{task.triple}")])
+    judge_all(session, triples_of(home / "labels.tsv"))
     session.close()
     complete_graph(None, out, candidates=home / "extracted.jsonl", budget=5)
     accepted = read_tsv(out / "accepted.tsv")

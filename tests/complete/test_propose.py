@@ -7,12 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from actc.complete.propose import (
-    candidates_of_both,
-    candidates_of_rules,
-    candidates_of_rules_and_model,
-    join_proposals,
-)
+from actc.complete.propose import candidates_of_both, candidates_of_rules, candidates_of_rules_and_model, join_proposals
 from actc.complete.search import CandidateSearch, collect_candidates
 from actc.data.progress import no_stage
 from actc.errors import TableError

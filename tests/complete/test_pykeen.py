@@ -12,13 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from actc.complete.pykeen import (
-    find_unseen,
-    from_pykeen,
-    from_result,
-    load_result,
-    save_weights,
-)
+from actc.complete.pykeen import find_unseen, from_pykeen, from_result, load_result, save_weights
 from actc.complete.pykeen import score_triples as score_with_result
 from actc.complete.search import CandidateSearch, collect_candidates, score_triples
 from actc.errors import ActcError, FileError, OptionError

@@ -18,7 +18,7 @@ from actc.data.constraints import Constraints
 from actc.data.files import read_scored, read_triples, write_scored, write_triples
 from actc.data.frames import SCORED
 from actc.data.layout import find_layout, find_parts
-from actc.data.text_files import check_gzip, open_text, read_amount
+from actc.data.text_files import open_text, read_amount
 from actc.data.triples import ScoredTriples, Thresholds
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError, FileError, OptionError
@@ -97,7 +97,7 @@ def test_quotes_are_text_in_tsv_and_quotes_in_csv(tmp_path):
 name = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8)
 
 
-@pytest.mark.parametrize("suffix", [later(".csv"), ".parquet", later(".csv.gz")])
+@pytest.mark.parametrize("suffix", [later(".csv"), ".parquet", later(".csv.gz"), ".jsonl"])
 @given(
     rows=st.lists(st.tuples(name, name, name, st.floats(-1e6, 1e6)), min_size=1, max_size=6, unique_by=lambda r: r[:3])
 )
@@ -129,7 +129,6 @@ BAD = {
     "other score": ("x.tsv", text([ROWS[0], ROWS[0], ("a", "r", "x", 0.5, 1)]), "line 4.*line 2"),
     "other label": ("x.tsv", text([*ROWS, ("a", "r", "x", 0.25, 0)]), "line 5.*line 2"),
     "encoding": ("x.tsv", b"a\tr\tx\t0.5\nb\tr\t\xff\t0.5\n", "x.tsv"),
-    "truncated gzip": ("x.tsv.gz", None, "x.tsv.gz"),
     "no gzip": ("y.tsv.gz", None, "y.tsv.gz"),
     "no JSON": ("x.jsonl", '{"head": "a"}\n\n{"head": \n', "line 3: this is no JSON object"),
     "no JSON object": ("x.jsonl", '{"head": "a"}\n[1, 2]\n', "line 2: this is no JSON object"),
@@ -141,11 +140,7 @@ BAD = {
 def test_a_bad_file_gets_one_sentence(tmp_path, case):
     file_name, content, sentence = BAD[case]
     path = tmp_path / file_name
-    if case == "truncated gzip":
-        path.write_bytes(
-            gzip.compress(text(ROWS[:1] + [(f"e{i}", "r", "x", i, 0) for i in range(5000)]).encode(), mtime=0)[:-900]
-        )
-    elif case == "no gzip":
+    if case == "no gzip":
         path.write_bytes(text().encode())
     elif content is not None:
         put(path, content)
@@ -169,12 +164,12 @@ def test_a_truncated_gzip_is_refused_whatever_duckdb_makes_of_it(tmp_path, cut):
     data = gzip.compress(text([(f"e{i}", "r", "x", i, 0) for i in range(5000)]).encode(), mtime=0)
     path = tmp_path / "x.tsv.gz"
     path.write_bytes(data[:-cut])
-    with pytest.raises(FileError):
-        check_gzip(path)
+    with pytest.raises(FileError, match=r"x\.tsv\.gz"):
+        read_scored(path)
     with pytest.raises(FileError):
         decide_candidates(Thresholds(("r",), np.zeros(1), 0.0, np.array([True])), path, tmp_path / "out.tsv")
     path.write_bytes(data)
-    check_gzip(path)
+    assert len(read_scored(path)[0]) == 5000
 
 
 def test_answers_that_clash_are_refused_with_their_line(tmp_path):

@@ -111,14 +111,6 @@ def test_lists_arrays_and_filtered_series_give_the_same_table_and_annotations():
         assert (answers.rows.tolist(), answers.labels.tolist()) == ([0, 1], [False, True])
 
 
-def test_tables_show_themselves_in_a_line():
-    pool = ScoredTriples.from_columns(map(str, range(5_000)), ["r"] * 5_000, ["t"] * 5_000, np.arange(5_000))
-    assert repr(pool) == "ScoredTriples(5,000 triples, 5,001 entities, 1 relations, scores 0 to 4999)"
-    assert repr(Annotations(np.arange(4), np.array([1, 0, 0, 1]))) == "Annotations(4 triples, 0 random draws)"
-    thresholds = Thresholds(("r", "s"), np.array([0.5, 0.2]), 0.2, np.array([True, False]))
-    assert repr(thresholds) == "Thresholds(2 relations, 1 by answers of their own, default 0.2)"
-
-
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [

@@ -10,16 +10,7 @@ from scipy.stats import betabinom, binomtest
 
 from actc import ScoredTriples
 from actc.data.answers import Annotations
-from actc.decide.audit import (
-    MIN_ANSWERS,
-    StoppingRule,
-    answers_for,
-    anytime,
-    assess,
-    draw_next,
-    stratify,
-    wilson,
-)
+from actc.decide.audit import MIN_ANSWERS, StoppingRule, answers_for, anytime, assess, draw_next, stratify, wilson
 from actc.errors import OptionError
 
 NOTHING = Annotations()

@@ -28,12 +28,6 @@ def test_the_picks_are_the_calibrator_s(pool):
     assert pick_triples(pool, 5, seed=3)[TRIPLE].to_numpy().tolist() == [list(pool.triple(row)) for row in rows]
 
 
-def test_what_was_judged_is_not_picked_again(pool, labels):
-    answers = judged(pool, labels)
-    again = pick_triples(pool, 20, answers=answers)
-    assert len(pd.concat([answers, again]).drop_duplicates(TRIPLE)) == 40
-
-
 @pytest.mark.parametrize("method", ["pooled", "actc-lr-rndm", "localopt-acc"])
 def test_what_is_accepted_is_what_the_thresholds_say_and_what_people_said(pool, labels, method):
     answers = judged(pool, labels)
@@ -74,15 +68,6 @@ def test_frames_of_any_library_go_in_and_out(pool, labels, library, kind):
     accepted = accept_triples(scored, answers.to_dict("list"), library=library)
     assert isinstance(accepted, kind)
     assert len(accepted) == len(accept_triples(pool, answers))
-
-
-def test_picks_say_how_they_were_chosen_and_answers_keep_it(pool, labels):
-    answers = judged(pool, labels)
-    read = Answers.from_frame(answers).on(pool)
-    assert read.has_inclusion_probability.all()
-    assert {"check", "gain"} <= set(read.selection) <= {"check", "gain", "random"}
-    for name in ("selection", "sampling_frame", "inclusion_probability"):
-        assert answers[name].tolist() == getattr(read, name).tolist()
 
 
 def test_no_questions_and_answers_without_a_label_are_refused_in_a_sentence(pool):

@@ -13,10 +13,8 @@ from actc.errors import FileError, TableError
 from actc.evidence.reasons import load_evidence, save_evidence
 from actc.evidence.score import (
     BEND,
-    Quantiles,
     Ridge,
     TrainingSet,
-    best_place,
     count_cases,
     create_training_set,
     expect_share,
@@ -134,20 +132,6 @@ def test_candidates_that_lack_a_piece_of_the_lesson_are_refused(town):
 def test_too_few_holdout_facts_are_refused(weighed):
     with pytest.raises(TableError, match="1 of 80 proposals are holdout facts"):
         fit_model(weighed[0], np.arange(80) < 1)
-
-
-def test_quantiles_keep_the_order_and_share_ties():
-    table = np.array([[1.0], [2.0], [2.0], [9.0]])
-    normal = Quantiles.of(table, np.ones(4)).transform(table)[:, 0]
-    assert normal[0] < normal[1] == normal[2] < normal[3]
-    assert normal[1] == pytest.approx(0)
-    nothing = np.full((5, 1), np.nan)
-    assert not Quantiles.of(nothing, np.ones(5)).transform(nothing).any()
-
-
-def test_the_better_of_two_slots_gives_the_place():
-    triples = ScoredTriples.from_columns("aab", "rrr", "xyx", [1, 2, 3])
-    assert best_place(triples).tolist() == [2, 1, 1]
 
 
 def test_a_piece_that_speaks_for_it_in_the_middle_only_is_given_a_bend():

@@ -26,11 +26,6 @@ pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("igno
 TIGHT = Limits(path_edges=4, path_facts=20, rule_edges=3, rule_holders=3, rare_edges=3, rare_holders=6, relatives=6)
 
 
-@pytest.fixture
-def session(spark):
-    return spark
-
-
 def draw(count, rng):
     """Draw triples of 30 entities, few of which have most facts, and 4 relations."""
     heads, tails = ((rng.random(count) ** 2 * 30).astype(int) for _ in range(2))
@@ -65,7 +60,7 @@ def check_alike(ours, theirs, missing=()):
 
 
 @pytest.mark.long
-def test_spark_weighs_and_writes_as_duckdb_does(session, case, tmp_path):
+def test_spark_weighs_and_writes_as_duckdb_does(spark, case, tmp_path):
     graph, candidates = case
     some = np.where(candidates.scores < 0.5, np.nan, np.round(np.sin(candidates.scores), 3))
     scored = candidates.with_pieces(score=some)
@@ -79,9 +74,9 @@ def test_spark_weighs_and_writes_as_duckdb_does(session, case, tmp_path):
     check_alike(ours, theirs, {MODEL_SCORE, *SCORE_COLUMNS} - {"score"})
 
 
-def test_what_spark_could_not_do_is_said_in_a_sentence(session):
+def test_what_spark_could_not_do_is_said_in_a_sentence(spark):
     with pytest.raises(ActcError, match=r"^Spark could not finish \(.+\)\.$"), in_one_sentence():
-        session.sql("SELECT raise_error('a disk is full')").collect()
+        spark.sql("SELECT raise_error('a disk is full')").collect()
 
 
 ON_CLUSTER = """

@@ -9,6 +9,7 @@ import rdflib
 from actc.errors import OptionError
 from actc.graph.formats import convert_graph, read_graph, write_graph
 from actc.graph.graph import Graph
+from tests.conftest import triples_of
 
 BASE = "http://example.org/"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -20,10 +21,6 @@ EXTRAS = {"threshold": np.array(SCORES), "method": np.array(["a|b", 'say "x"', "
 @pytest.fixture
 def graph() -> Graph:
     return Graph.from_columns(["a", "b", "c"], ["r"] * 3, ["é", '"Paris"@fr', '"1.5"^^<' + XSD + "decimal>"])
-
-
-def triples_of(graph):
-    return {graph.triple(row) for row in range(len(graph))}
 
 
 def test_rdflib_reads_statements_about_triples_with_every_digit(graph, tmp_path):

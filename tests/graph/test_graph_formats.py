@@ -13,10 +13,8 @@ from actc.data.files import read_scored, write_triples
 from actc.errors import FileError, OptionError, TableError
 from actc.graph.formats import read_extras, read_graph, write_graph
 from actc.graph.graph import Graph
-from actc.graph.rdf import (
-    LITERAL,
-    without_literals,
-)
+from actc.graph.rdf import LITERAL, without_literals
+from tests.conftest import triples_of
 
 ENDINGS = ("tsv", "tsv.gz", "csv", "parquet", "nt", "nt.gz", "ttl", "statements.ttl", "nq", "nq.gz", "trig", "jsonld")
 FILES = [f"g.{ending}" for ending in (*ENDINGS, "jsonl")]
@@ -32,10 +30,6 @@ PROVENANCE = {
 names = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8).filter(
     lambda name: name[0] != "_"
 )
-
-
-def triples_of(graph):
-    return {graph.triple(row) for row in range(len(graph))}
 
 
 def write(path, text):
@@ -131,12 +125,6 @@ def test_a_name_in_quotation_marks_is_a_literal_only_where_one_can_stand(file, t
     again = read_graph(write(tmp_path / file, both), base=BASE)
     assert triples_of(again) == {(f"{BASE}%22x%22", "r", '"x"')}
     assert again.notes == ("1 triples end in a literal, written as in N-Triples.",)
-
-
-def test_an_error_in_turtle_names_its_place_once(tmp_path):
-    with pytest.raises(FileError) as caught:
-        read_graph(write(tmp_path / "bad.ttl", "<http://a/x> <http://a/r> <not an iri> .\n"))
-    assert str(caught.value) == f"{tmp_path / 'bad.ttl'}, line 1: Invalid IRI code point ' '."
 
 
 @pytest.mark.parametrize("file", ["g.nt", "g.ttl", "g.tsv", "g.parquet"])
@@ -325,17 +313,6 @@ def test_rdf_xml_is_read_and_written(tmp_path):
 def test_what_is_no_rdf_is_one_sentence_with_its_line(tmp_path, file, text):
     with pytest.raises(FileError, match=rf"{file}, line \d+: "):
         read_graph(write(tmp_path / file, text))
-
-
-def test_a_repeated_triple_is_kept_once_and_noted():
-    graph = Graph.from_columns(["a", "b", "a"], ["r"] * 3, ["b", "c", "b"])
-    assert [*map(graph.triple, range(len(graph)))] == [("a", "r", "b"), ("b", "r", "c")]
-    assert graph.notes == ("1 repeated triples are kept once.",)
-
-
-def test_a_first_line_that_may_name_the_columns_is_noted(tmp_path):
-    (tmp_path / "graph.csv").write_text("Book,Property,Value\n" + "".join(f"a{k},r,b{k}\n" for k in range(30)))
-    assert ["Book, Property, Value" in note for note in read_graph(tmp_path / "graph.csv").notes] == [True]
 
 
 def test_graphs_that_differ_have_other_fingerprints_and_the_order_does_not_matter():

@@ -16,7 +16,8 @@ from actc.errors import OptionError, StoreError
 from actc.graph import client
 from actc.graph.formats import write_graph
 from actc.graph.read_sparql import fetch_graph
-from actc.session import Judgement, Session
+from actc.session import Session
+from tests.conftest import judge_all, triples_of
 from tests.evidence.test_rules import make_families
 from tests.graph.servers import GRAPH, Faulty, cut, dripping, dump, is_triples, load, no_fault, oxigraph
 from tests.graph.worlds import LABEL, PLACE, make_lines
@@ -274,9 +275,7 @@ def test_people_see_the_store_s_names_and_the_same_command_goes_on_when_they_hav
         assert "actc annotate better/session" in first.output
         session = Session(tmp_path / "better" / "session")
         assert session.names.of(someone).name == "Somebody"
-        ada = session.add_annotator("ada")
-        while tasks := session.ask(ada, 1):
-            session.record(ada, [Judgement("true", tasks[0].triple, str(tasks[0].triple))])
+        judge_all(session, triples_of(session.read_pool()))
         session.close()
         second = CliRunner().invoke(commands, [*words[:-4], "--budget", "0", "--out", "alone"])
         assert f"Next: actc complete {words[1]} --graph {GRAPH} " in second.output

@@ -19,21 +19,6 @@ def test_the_example_in_its_docstring_runs():
     assert doctest.testmod(actc.methods.calibrator).failed == 0
 
 
-def test_select_annotate_fit_predict(pool, labels):
-    calibrator = Calibrator("actc-lr-rndm", random_state=1)
-    rows = calibrator.select(30, pool)
-    calibrator.fit(pool, Annotations(rows, labels[rows]))
-    assert (calibrator.predict(pool) == labels).mean() > 0.8
-    assert (calibrator.predict(pool) == calibrator.thresholds_.decide(pool)).all()
-
-
-def test_a_second_selection_goes_on_from_the_fit(pool, labels):
-    calibrator = Calibrator("actc-lr-dens")
-    rows = calibrator.select(10, pool)
-    calibrator.fit(pool, Annotations(rows, labels[rows]))
-    assert not set(rows.tolist()) & set(calibrator.select(10).tolist())
-
-
 def test_one_calibration_fits_the_model_once(pool, labels, monkeypatch):
     fits, fit = [], actc.methods.pooled.method.fit_regimes
     monkeypatch.setattr(actc.methods.pooled.method, "fit_regimes", lambda *arguments: fits.append(1) or fit(*arguments))

@@ -60,11 +60,16 @@ def test_options_replace_fields():
         ("globalopt-f1:step=x", "x"),
         ("no_such_module:method", "no_such_module"),
         ("math:no_such_method", "'no_such_method'"),
+        ("math:pi", "math:pi"),
+        ("actc.methods.three_steps:LocalOpt", "LocalOpt"),
+        (3.14, "3.14"),
     ],
 )
-def test_a_method_that_does_not_exist_is_answered_in_a_sentence(text, sentence):
+def test_what_is_no_method_is_refused_in_a_sentence(text, sentence, pool):
     with pytest.raises(ActcError, match=sentence):
         find_method(text)
+    with pytest.raises(ActcError, match=sentence):
+        Calibrator(text).fit(pool)
 
 
 def test_a_method_may_come_from_a_module(pool, labels, tmp_path, monkeypatch):
@@ -82,21 +87,6 @@ def test_a_method_may_come_from_a_module(pool, labels, tmp_path, monkeypatch):
     mine, localopt = (find_method(name).fit(pool, answers) for name in ("my_methods:mine", "localopt-acc"))
     assert mine.thresholds.cuts.tolist() == localopt.thresholds.cuts.tolist()
     assert len(mine.pick(5, np.random.default_rng(0))) == 5
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("math:pi", "math:pi"),
-        ("actc.methods.three_steps:LocalOpt", "LocalOpt"),
-        (3.14, "3.14"),
-    ],
-)
-def test_what_is_no_method_is_refused_in_a_sentence(text, sentence, pool):
-    with pytest.raises(OptionError, match=sentence):
-        find_method(text)
-    with pytest.raises(OptionError, match=sentence):
-        Calibrator(text).fit(pool)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,6 @@ from actc.data.answers import Annotations
 from actc.data.triples import ScoredTriples
 from actc.errors import ActcError
 from actc.methods.named import find_method
-from actc.methods.pooled import tuned
 from actc.methods.pooled.features import PreparedPool, prepare_pool
 from actc.methods.pooled.method import Pooled
 from actc.methods.pooled.model import OBJECTIVES, Posterior, Priors, cut_intervals, cuts_at, design, draw_lines
@@ -231,18 +229,6 @@ def test_a_pick_is_new_and_inside_the_pool_until_the_pool_is_empty(drawn, versio
     assert len({*rows.tolist(), *annotations.rows.tolist()}) == len(rows) + len(annotations)
     assert ((rows >= 0) & (rows < len(scores))).all()
     assert picks.answered(np.ones(len(rows), dtype=bool)).has_inclusion_probability.all()
-
-
-def test_a_pick_says_what_an_answer_there_is_expected_to_bring():
-    pool, labels = random_pool(6, 800)
-    fitted = Pooled().fit(pool, Annotations(np.arange(20), labels[:20]))
-    picks = fitted.pick(60, np.random.default_rng(0))
-    said = [float(found.group()) for reason in picks.reasons if (found := re.search(r"[0-9.]+(?= other)", reason))]
-    rows, pool = picks.rows[picks.selection == "gain"], fitted.posterior.pool
-    points = (pool.places[rows] - pool.starts[pool.relations[rows]]) * tuned.POINTS // pool.counts[pool.relations[rows]]
-    gains = ExpectedGains(fitted.posterior).gains[pool.relations[rows], points]
-    np.testing.assert_allclose(said, gains[gains >= 1.5], atol=0.5 + 1e-9)
-    assert len(said) > 0
 
 
 def random_pool(relations: int, size: int, seed: int = 0) -> tuple[ScoredTriples, np.ndarray]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import codecs
 
 import duckdb
-import numpy as np
 import pytest
 
 from actc.complete.given import read_given
-from actc.data.files import read_scored, write_scored
+from actc.data.files import read_scored
 from actc.data.layout import find_layout, is_table
-from actc.data.triples import ScoredTriples, encode_columns
+from actc.data.triples import encode_columns
 from actc.decide.calibrate import calibrate
 from actc.decide.decide_candidates import decide_candidates
 from actc.errors import ActcError
@@ -167,12 +166,6 @@ def test_a_triple_of_several_texts_is_one_candidate_with_all_its_texts(name, tmp
     }
 
 
-def test_a_triple_that_is_there_twice_without_texts_is_refused(tmp_path):
-    table = put(tmp_path, "g.csv", "head,relation,tail,score\na,r,b,.9\na,r,b,.95\n")
-    with pytest.raises(ActcError, match="twice"):
-        read_scored(table)
-
-
 def test_graphrag_s_parquet_has_weights_as_scores_and_descriptions_as_texts(tmp_path):
     table = tmp_path / "relationships.parquet"
     rows = (
@@ -184,15 +177,6 @@ def test_graphrag_s_parquet_has_weights_as_scores_and_descriptions_as_texts(tmp_
     assert pool.further["text"].tolist() == ["its capital"]
     (tmp_path / "entities.csv").write_text("id,title,type,description\nx1,Paris,CITY,On the Seine.\n")
     assert next(read_names(tmp_path / "entities.csv", wanted={"Paris"}))[:2] == ("Paris", "Paris")
-
-
-def test_json_lines_are_written_as_they_are_read(tmp_path):
-    pool = ScoredTriples.from_columns(["a", 'b "c"'], ["r", "r"], ["x\ty", "z"], [0.5, np.pi])
-    write_scored(tmp_path / "scores.jsonl", pool)
-    again = read_scored(tmp_path / "scores.jsonl")[0]
-    assert {again.triple(row): again.scores[row] for row in range(2)} == {
-        pool.triple(row): pool.scores[row] for row in range(2)
-    }
 
 
 def test_what_is_not_used_of_a_table_of_candidates_is_said_its_labels_too(tmp_path, caplog):

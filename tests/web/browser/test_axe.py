@@ -22,7 +22,7 @@ from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session
 from actc.session.status import count_reviews
 from tests.bench.test_paper import make_results
-from tests.complete.test_doubt import make_towns
+from tests.synthetic import make_towns
 from tests.web.browser.conftest import PHONE, READY, Server, open_card, press, saved
 from tests.web.browser.test_owner import OPEN
 
