@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import numpy as np
 import pytest
@@ -92,18 +91,6 @@ def test_damaged_words_are_said_in_a_sentence(tmp_path, thresholds, pool, damage
     (tmp_path / "t.json").write_text(json.dumps(content))
     with pytest.raises(FileError):
         Calibration.read(tmp_path / "t.json")
-
-
-def test_paths_are_relative_to_the_file_and_move_with_it(tmp_path, thresholds, pool):
-    old, new = tmp_path / "old", tmp_path / "far" / "new"
-    (old / "sub").mkdir(parents=True)
-    sources = Sources(old / "scores.tsv", known=old / "sub" / "known.tsv")
-    write(old / "sub" / "t.json", thresholds, pool, sources=sources)
-    written = json.loads((old / "sub" / "t.json").read_text())["sources"]
-    assert (written["scores"], written["known"]) == ("../scores.tsv", "known.tsv")
-    shutil.move(old, new)
-    moved = Calibration.read(new / "sub" / "t.json").sources
-    assert (moved.scores, moved.known) == (new / "scores.tsv", new / "sub" / "known.tsv")
 
 
 def test_a_line_is_met_everywhere_and_stays_beyond_its_ends():
