@@ -125,7 +125,7 @@ def evidence_command(graph: Path, candidates: Path, out: Path, engine: str, **op
     writes=True,
 )
 @path_argument("graph")
-@path_option("--from source", "More of them: RDF (RDFS, OWL, shapes, Wikidata's), or such a table.")
+@path_option("--from source", "More of them: RDF (RDFS, OWL, shapes), or such a table.")
 @flag_option("--learn/--no-learn", "Learn what nearly all of the graph keeps.", default=True)
 @path_option("--out", "Write a table to be edited: .tsv.")
 @base_option

@@ -98,6 +98,7 @@ class RunConfig:
                 self.budget < 0,
                 f"--budget: how many new answers to ask for; 0 asks nobody, and {self.budget} is not possible.",
             ),
+            (self.best < 1, f"--best: at least one proposal to a question is needed, not {self.best}."),
             (
                 self.undo is not None and self.goal == "missing" and not self.check,
                 "--undo: without --check nothing was taken out; give --check too.",
@@ -145,7 +146,7 @@ class RunConfig:
         """What is guaranteed by the answers in a session, whether or not there will be more of them."""
         from actc.decide.guarantee import TargetPrecision
 
-        return None if self.precision is None else TargetPrecision(self.precision, self.confidence)
+        return TargetPrecision.of(self.precision, self.confidence)
 
     @property
     def checking(self) -> RunConfig:

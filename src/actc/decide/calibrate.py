@@ -111,7 +111,7 @@ def calibrate(
     [False, False, True, True]
     """
     chosen = find_method(method)
-    target = None if precision is None else TargetPrecision(precision, confidence)
+    target = TargetPrecision.of(precision, confidence)
     check_choice("way of picking", picks, PICKS)
     given = {"scores": scores, "labels": labels, "known": known, "graph": graph}
     named: dict[str, Any] = {name: Path(one).resolve() for name, one in given.items() if isinstance(one, PathLike)}
@@ -383,7 +383,7 @@ def _open_case(
     if judges is not None and not isinstance(judges, Answers):
         read_frame(judges, (*TRIPLE, "judge"))  # refused without
     judged = _read_answers(judges, "judges' answers").warn_of_unused(triples, source="judges' answers")
-    target = None if precision is None else TargetPrecision(precision, confidence)
+    target = TargetPrecision.of(precision, confidence)
     return Case(triples, annotations, known, name, judged, target, facts=facts)
 
 

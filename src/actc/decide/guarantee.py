@@ -77,6 +77,12 @@ class TargetPrecision:
         if not isinstance(self.confidence, Real) or not 0.5 <= self.confidence < 1:
             raise OptionError(f"A confidence of {self.confidence!r} is out of range; give 0.5 to 1, such as 0.95.")
 
+    @classmethod
+    def of(cls, precision: float | None, confidence: float) -> TargetPrecision | None:
+        """Return what is to be guaranteed, if a precision is given; refuse a confidence out of range in any case."""
+        target = cls(0.5 if precision is None else precision, confidence)
+        return None if precision is None else target
+
     @property
     def error(self) -> float:
         """The probability that a guarantee is wrong."""

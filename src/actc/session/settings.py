@@ -113,7 +113,7 @@ def as_target(precision: float | None, confidence: float) -> TargetPrecision | N
     """Return the precision to guarantee, if there is one."""
     from actc.decide.guarantee import TargetPrecision
 
-    return None if precision is None else TargetPrecision(precision, confidence)
+    return TargetPrecision.of(precision, confidence)
 
 
 @dataclass(frozen=True, eq=False)
