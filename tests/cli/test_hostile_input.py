@@ -89,7 +89,9 @@ PLACED = {
 REFUSED = [
     "calibrate scores.tsv --labels labels.tsv --precision 2",
     "calibrate scores.tsv --labels labels.tsv --precision nan",
-    "calibrate scores.tsv --labels labels.tsv --confidence 1.5 --precision 0.8",
+    "calibrate scores.tsv --labels labels.tsv --confidence 1.5",
+    "complete graph.tsv --out new --confidence 1.5",
+    "complete graph.tsv --out new --best 0",
     "calibrate scores.tsv --method os:path",
     "calibrate scores.tsv --method ..x:y",
     "report th.json --level nan --out new.html",
