@@ -1,4 +1,4 @@
-"""An annotation session on disk: people are asked, their answers are stored, and the method is refitted beside them."""
+"""An annotation session on disk: people judge, their answers are stored, and the method is refitted beside them."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -68,7 +68,7 @@ def write_history(session: Session, path: Path) -> int:
 
 
 def write_label_studio(session: Session, case: Case, path: Path, count: int) -> int:
-    """Write the triples that would be asked next as Label Studio's tasks; return how many."""
+    """Write the triples that would come next as Label Studio's tasks; return how many."""
     picks = pick_next(case.plain, count, np.random.default_rng([session.settings.seed, len(case.annotations)]))
     content = []
     for row in picks.rows.tolist():

@@ -96,7 +96,7 @@ def judge_triples(session: str | Path | Session, *, progress: Progress = ignore_
     """Let a machine judge triples of a session, as ``actc judge`` does.
 
     The triples that people judged come first, since they show how reliable the machine is. The same question is not
-    asked again, so a run that was cut off goes on where it was.
+    put again, so a run that was cut off goes on where it was.
 
     Parameters
     ----------

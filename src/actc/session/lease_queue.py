@@ -74,7 +74,7 @@ class Task:
     relation: str
     tail: str
     score: float
-    reason: str  # why it is asked, one sentence for the person who judges it
+    reason: str  # why it was chosen, one sentence for the person who judges it
     selection: str = "given"  # this and the next three: how it was selected, see actc.data.answers.Provenance
     sampling_frame: str = ""
     inclusion_probability: float | None = None
@@ -238,7 +238,7 @@ class LeaseQueue:
         ).fetchone()
         if present is None:
             name = self.annotator.name
-            raise SessionError(f"{name} was not asked about triple {judgement.triple}, or took the answer back.")
+            raise SessionError(f"{name} has no card of triple {judgement.triple}, or took the answer back.")
         if present["answer"] == judgement.answer and judgement.note in ("", present["note"]):
             return {"id": present["id"], "triple": present["triple"]}
         before, now = (answer.replace("unsure", "not sure") for answer in (present["answer"], judgement.answer))

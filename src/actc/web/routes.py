@@ -14,12 +14,13 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from actc.errors import OptionError
 from actc.session import Annotator, Judgement, Session
 from actc.session.cards import make_card
 from actc.session.lease_queue import Task
+from actc.session.machines import ANSWER_FIELDS
 from actc.session.processes import make_file
 from actc.session.status import (
     agreement,
@@ -122,7 +123,7 @@ Open = Annotated[Pages, Depends(pages_of)]
 class JudgementBody(Strict):
     """One judgement, or the undoing of one."""
 
-    answer: Literal["true", "false", "unsure", "undo"]
+    answer: Annotated[Literal["true", "false", "unsure", "undo"], Field(validation_alias=AliasChoices(*ANSWER_FIELDS))]
     triple: int | None = Field(None, ge=0, le=LARGEST)
     key: Key
     seconds: float | None = Field(None, ge=0, le=1e6, allow_inf_nan=False)

@@ -27,7 +27,7 @@ from actc.web.studio.project import HIDDEN, Project, find_project
 
 PREFIX, AUDIT = "/session/", ".audit"
 MOST_OPEN = 8
-"""Sessions that are open at once, those asked for last: each has a planner with its pool in memory."""
+"""Sessions that are open at once, those used last: each has a planner with its pool in memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ class Studio:
                 back = f"project/{name}#{'people' if is_audit else 'decide'}"
                 app = create_app(session, self.host, PREFIX + key, back, self.address)
                 served = Served(session, app, version, ending)
-            self._open[key] = served  # the last one, until another is asked for
+            self._open[key] = served  # the last one, until another is used
             if len(self._open) > MOST_OPEN:
                 self._close(next(iter(self._open)))
             return served
