@@ -53,7 +53,7 @@ def test_an_audit_from_the_slice_to_the_certificate(folder):
     judged = ("audit", "accepted.tsv", "--labels", "judged.tsv")
     output = run(*judged, "--target", 0.6)
     assert f"{len(accepted):,} are accepted in all" in output
-    assert "Certified: at least 0.6" in output
+    assert "Certified: at least 60%" in output
     output = run(*judged, "--within", 0.02, "--count", 20, "--out", "more.tsv")
     assert "more answers" in output
     more = read_scored("more.tsv")[0]

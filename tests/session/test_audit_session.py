@@ -98,7 +98,7 @@ def test_it_is_over_when_the_target_is_certified_and_goes_on_when_an_answer_is_t
     drawn, ada = judge(audit, 100), audit.annotator("ada")
     assert 3 < len(drawn) < 40
     assert what_is_left(audit, ada) == "certified"
-    assert picture(audit)["advice"].endswith("Certified: at least 0.5 of the accepted facts are true.")
+    assert picture(audit)["advice"].endswith("Certified: at least 50% of the accepted facts are true.")
     audit.record(ada, [Judgement("undo", None, "u")])
     Planner(audit).step()
     assert audit.ask(ada) != []

@@ -255,7 +255,7 @@ def _score_model_alone(
 
 def _describe_model(found: Mapping[str, float], second: HoldoutEstimate | None) -> str:
     """Return what a model adds to rules: it pays where a fact that it alone proposes is likelier than not."""
-    lines = ["Of the holdout rules propose {rules:.1%}, the model {model:.1%}, both {both:.1%}.".format(**found)]
+    lines = ["Of the holdout rules propose {rules:.0%}, the model {model:.0%}, both {both:.0%}.".format(**found)]
     adds = 0 if second is None else int((second.scored.scores > 0).sum())
     if second is not None and adds:
         low, middle, high = second.precision

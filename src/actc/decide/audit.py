@@ -239,13 +239,14 @@ def describe_audit(audit: Audit, goal: Goal = MISSING_FACTS) -> str:
     if not audit.judged:
         first = "" if rule.target is not None else f" About {more:,} answers are enough, often far fewer."
         return f"Judge the facts in the order they come; what they show about all {facts} appears here.{first}"
-    interval = f"{rule.level:.0%} interval: {audit.share.low:.1%} to {audit.share.high:.1%}"
-    result = f"{audit.share.middle:.1%} of the {audit.total:,} {facts} are {goal.true} ({interval})."
+    interval = f"{rule.level:.0%} interval: {audit.share.low:.0%} to {audit.share.high:.0%}"
+    result = f"{audit.share.middle:.0%} of the {audit.total:,} {facts} are {goal.true} ({interval})."
     if rule.target is None:
         width = f"plus or minus {100 * rule.within:g} points"
         return f"{result} " + (f"About {more:,} more answers give {width}." if more else f"These answers give {width}.")
+    target = f"{100 * rule.target:g}%"
     if more == 0:
-        return f"{result} Certified: at least {rule.target:g} of the {facts} are {goal.true}."
+        return f"{result} Certified: at least {target} of the {facts} are {goal.true}."
     if more is None:
-        return f"{result} Not certified, and out of reach while the judged share is not clearly above {rule.target:g}."
+        return f"{result} Not certified, and out of reach while the judged share is not clearly above {target}."
     return f"{result} Not certified yet: about {more:,} more answers would do it, if they come out like those so far."

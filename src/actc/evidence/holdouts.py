@@ -92,7 +92,7 @@ class HoldoutEstimate:
     def summary(self) -> str:
         """Return what the holdout shows about the candidates; how many accepted ones are true is a report's matter."""
         return (
-            f"Estimated from a holdout of {self.holdout:,} facts, before any answer: about {self.share:.1%} of the "
+            f"Estimated from a holdout of {self.holdout:,} facts, before any answer: about {self.share:.0%} of the "
             f"candidates are true. The candidates hold about {self.recall:.0%} of the missing facts that are like the "
             "holdout."
         )

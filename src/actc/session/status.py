@@ -148,7 +148,7 @@ def write_advice(refit: dict[str, Any] | None, counts: dict[str, Any]) -> str:
     if refit is None or not counts["labels"]:
         return spent + "Judge a few triples to see an estimate of the accuracy."
     if refit["changed"] is not None:
-        return f"{spent}The last answers changed {refit['changed']:.2%} of the decisions."
+        return f"{spent}The last answers changed {refit['changed']:.0%} of the decisions."
     return spent + "A few more answers will show whether they still change decisions."
 
 

@@ -46,7 +46,7 @@ export function showCurve(place, points, most, title) {
   const known = points.flatMap((point) => point.slice(1).filter((value) => value !== null));
   const low = Math.max(0, Math.floor(Math.min(...known) * 20 - 0.2) / 20);
   const high = Math.min(1, Math.ceil(Math.max(...known) * 20 + 0.2) / 20);
-  const shown = (_chart, value) => (value === null ? "–" : percent(value, 1));
+  const shown = (_chart, value) => (value === null ? "–" : percent(value));
   show(place, `${title}, by answers: ${percent(points.at(-1)[1])} after ${number(points.at(-1)[0])}`, () => {
     const accent = colour("accent");
     const bound = (label) => ({ label, stroke: accent, width: 1, dash: [3, 4], points: { show: false }, value: shown });

@@ -118,7 +118,7 @@ export async function download(event, place) {
   }
 }
 
-export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}%`;
+export const percent = (share) => `${Math.round(100 * share)}%`;
 export const interval = (low, high) => (low === high ? "all of them judged" : `90% interval: ${percent(low)} to ${percent(high)}`);
 export const number = (value) => value.toLocaleString("en");
 export const count = (value, one, many) => `${number(value)} ${value === 1 ? one : many}`;

@@ -32,7 +32,7 @@ function drawCurve(points, budget, words) {
   const place = element("div", {});
   requestAnimationFrame(() => showCurve(place, curve, Math.max(budget, curve.at(-1)[0], 1), words.share));
   const between = low === null ? "" : ` (${interval(low, high)})`;
-  return [place, element("figcaption", {}, element("strong", {}, percent(middle, 1)), ` ${words.now}${between}.`)];
+  return [place, element("figcaption", {}, element("strong", {}, percent(middle)), ` ${words.now}${between}.`)];
 }
 
 function drawRelation(line, words, audit) {
@@ -40,8 +40,8 @@ function drawRelation(line, words, audit) {
   bar.firstChild.style.width = `${100 * line.share}%`;
   const cut = line.cut === null ? "no cut: all or none" : `from score ${line.cut.toPrecision(3)}`;
   const title = audit
-    ? `${line.name}: ${percent(line.share, 1)} of ${line.labels} judged are ${words.true}, ${line.triples} ${words.accepted} in all`
-    : `${line.name}: ${percent(line.share, 1)} of ${line.triples} ${words.accepted}, ${cut}, ${line.labels} judged`;
+    ? `${line.name}: ${percent(line.share)} of ${line.labels} judged are ${words.true}, ${line.triples} ${words.accepted} in all`
+    : `${line.name}: ${percent(line.share)} of ${line.triples} ${words.accepted}, ${cut}, ${line.labels} judged`;
   return element("li", { title },
     element("bdi", { class: "name" }, line.name),
     element("span", { class: "judged" }, `${line.labels} judged`),

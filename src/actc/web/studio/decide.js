@@ -189,7 +189,7 @@ function showLevel() {
   put("level-now", level);
   put("level-means", decidedWith() ? `Guaranteed now: ${percent(decidedWith())}.` : `Nothing is guaranteed now: what is more probably ${words().true} than not is ${words().accepted}.`);
   put("guarantee", precision ? "Decide with this guarantee" : "Decide");
-  put("cost", `${number(accepted)} of ${count(overview.candidates, words().things.slice(0, -1), words().things)}${cost}.${sure}${alone}`);
+  put("cost", `${number(accepted)} of ${count(overview.candidates, words().things.slice(0, -1), words().things)} ${accepted === 1 ? "is" : "are"} ${words().accepted}${cost}.${sure}${alone}`);
   at("level").setAttribute("aria-valuetext", `${level}: ${number(accepted)} facts`);
 }
 
