@@ -229,7 +229,7 @@ def decided_in(table) -> dict:
 
 
 def interval_of(path) -> list[float]:
-    """Return middle, low and high of the precision in a report."""
+    """Return low, middle and high of the precision in a report."""
     return list(json.loads(path.read_text())["quality"]["precision"].values())
 
 
@@ -263,8 +263,8 @@ def check_doors(session, out) -> dict:
 
 def check_numbers(session, out, report, printed) -> None:
     """Hold every door to one precision with its interval, one recall, the same counts and the same base."""
-    middle, low, high = interval_of(out / "session.json")
-    shown = str(Share(middle, low, high))
+    low, middle, high = interval_of(out / "session.json")
+    shown = str(Share(low, middle, high))
     assert printed["decide"].count(shown) == 1
     assert shown in printed["report"]
     case = open_case(session)[0]
@@ -429,8 +429,8 @@ def check_completion(out, lines) -> None:
     assert sum(line["accepted"] for line in report["relations"].values()) == len(accepted)
     assert f"{len(accepted)} accepted" in lines[0]
     low, middle, high = report["accepted_precision"]
-    assert [middle, low, high] == pytest.approx(interval_of(out / "r.json"))
-    precision = f"Precision of the accepted facts: {Share(middle, low, high)}."
+    assert [low, middle, high] == pytest.approx(interval_of(out / "r.json"))
+    precision = f"Precision of the accepted facts: {Share(low, middle, high)}."
     assert precision in lines[1]
     assert f"{len(accepted)} of {report['candidates']} candidates" in " ".join(page.split())
     assert precision in page

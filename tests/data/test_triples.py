@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -88,15 +86,6 @@ def test_a_name_that_is_not_utf8_is_encoded_too():
 def test_codes_of_another_vocabulary_are_translated_and_strangers_get_the_default():
     ours, theirs = Vocabulary(["a", "b"]), Vocabulary(["x", "b"])
     assert ours.translate(np.array([1, 0, 1]), theirs, default=7).tolist() == [1, 7, 1]
-
-
-def test_a_vocabulary_travels_without_its_look_ups():
-    names = Vocabulary(["a", "b"])
-    assert names.places == {"a": 0, "b": 1}
-    again = pickle.loads(pickle.dumps(names))
-    assert isinstance(again, Vocabulary)
-    assert again == names
-    assert not vars(again)
 
 
 def test_lists_arrays_and_filtered_series_give_the_same_table_and_annotations():

@@ -208,8 +208,8 @@ def print_decided(decided: DecisionCounts, calibration: Calibration, out: str | 
     accepted, candidates = decided.accepted.sum(), decided.candidates.sum()
     lines.append(f"{accepted:,} of {candidates:,} candidates are accepted. Written: {out}")
     if calibration.accepted_precision is not None:
-        low, middle, high = calibration.accepted_precision
-        lines.append(f"Precision of the accepted ones in the pool of these thresholds: {Share(middle, low, high)}.")
+        precision = Share(*calibration.accepted_precision)
+        lines.append(f"Precision of the accepted ones in the pool of these thresholds: {precision}.")
         pool, of_pool = calibration.counts.pool, calibration.counts.accepted.sum()
         if (candidates, accepted) != (pool, of_pool):
             lines.append(

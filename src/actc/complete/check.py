@@ -119,7 +119,7 @@ class CheckedFacts:
             "removed": int(removed.sum()),
             "removed_by": {who: int((by[removed] == who).sum()) for who in BY},
             "removed_precision": None if case is None or not removed.any() else case.accepted_precision,
-            "share": None if share is None else [share.low, share.middle, share.high],
+            "share": None if share is None else [*vars(share).values()],
             "facts_after": facts_before - int(removed.sum()),
             "guarantee": case and case.guaranteed and case.guaranteed.describe(),
             "answers_needed": None if case is None else case.needed_answers(),
@@ -190,8 +190,7 @@ def describe_wrong(report: dict[str, Any]) -> list[str]:
     lines = [f"{judged} facts judged, {wrong} of them wrong; {removed} taken out."]
     for name, what in (("share", "in the graph"), ("removed_precision", "among those taken out")):
         if report[name]:
-            low, middle, high = report[name]
-            lines.append(f"Share of wrong facts {what}: {Share(middle, low, high)}.")
+            lines.append(f"Share of wrong facts {what}: {Share(*report[name])}.")
     if report["guarantee"] and not report["guarantee"]["passed"]:
         failed = describe_guarantee(report["guarantee"], WRONG_FACTS)
         lines.append(f"{failed} {describe_needed(report['answers_needed'])}")

@@ -41,7 +41,7 @@ class RunConfig:
     )
     columns: Columns = option(None, f"{COLUMNS} Of --candidates, if there, else of GRAPH.", check=True)
     oracle: Path | None = option(
-        None, "Judged triples with labels, or a graph of all true ones. [default: people are asked]", check=True
+        None, "Judged triples with labels, or a graph of all true ones. [default: people judge]", check=True
     )
     names: tuple[Path, ...] = option(
         (), "Names of entities or relations, for the people who judge; see: actc start --help. Repeatable.", check=True

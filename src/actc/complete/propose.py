@@ -165,16 +165,16 @@ def candidates_of_both(
     as_if = join_proposals(before, proposals, scorer, graph)
     union = join_proposals(by_rules, proposals.take(~graph.contains(proposals)), scorer, graph)
     true, who, count = holdout.contains(as_if), as_if.further["proposed_by"], max(len(holdout), 1)
-    found = {name: int((true & (who != other)).sum()) / count for name, other in ((RULES, MODEL), (MODEL, RULES))}
-    found["both"] = int(true.sum()) / count
+    recalls = {name: int((true & (who != other)).sum()) / count for name, other in ((RULES, MODEL), (MODEL, RULES))}
+    recalls["both"] = int(true.sum()) / count
     first = second = None
     with suppress(TableError):  # no rule proposes anything
         first = score_rules(graph, by_rules, rules, seed=seed, stage=stage)
     training, alone = TrainingSet.among(holdout, _of_model_alone(as_if)), _of_model_alone(union)
     share = None
-    if first is not None and found[RULES]:
+    if first is not None and recalls[RULES]:
         # Rules' proposals show how many facts are missing, the holdout which part of them the model alone proposes.
-        expected = first.share * len(first.scored) * (found["both"] / found[RULES] - 1)
+        expected = first.share * len(first.scored) * (recalls["both"] / recalls[RULES] - 1)
         share = float(np.clip(expected / max(len(alone), 1), 1e-9, 0.9))
     with suppress(TableError):  # hardly a holdout fact is among what the model alone proposes
         second = _score_model_alone(graph, alone, replace(training, share=share), seed, stage)
@@ -183,16 +183,16 @@ def candidates_of_both(
         plain = union.without_pieces()
         scored, model = score_evidence(graph, plain, TrainingSet.from_graph(graph, plain), stage=stage)
         return Candidates.by_evidence(scored, model, graph, OWN_FACTS)
-    notes = [_describe_model(found, second) if len(holdout) else NO_HOLDOUT]
+    notes = [_describe_model(recalls, second) if len(holdout) else NO_HOLDOUT]
     if second is None and len(alone):
         notes.append(LEFT_OUT.format(len(alone)))
     sizes, accepted = np.array([(len(one.scored), (one.scored.scores > 0).sum()) for one in parts]).T
     draws = [one.precisions * n for one, n in zip(parts, accepted, strict=True) if n]
     precisions = sum(draws) / accepted.sum() if draws else np.zeros(0)
-    recall = found[RULES] if first is None else first.recall
+    recall = recalls[RULES] if first is None else first.recall
     every = replace(
         parts[0],
-        recall=min(recall + (found["both"] - found[RULES]) * (second is not None), 1.0),
+        recall=min(recall + (recalls["both"] - recalls[RULES]) * (second is not None), 1.0),
         share=float(sizes @ [one.share for one in parts] / sizes.sum()),
     )
     scored = union.take(np.concatenate([union.rows_of(one.scored) for one in parts])).without_pieces()
@@ -253,9 +253,9 @@ def _score_model_alone(
     return HoldoutEstimate(scored, model, 0.0, len(training.holdout), model.share, precisions)
 
 
-def _describe_model(found: Mapping[str, float], second: HoldoutEstimate | None) -> str:
+def _describe_model(recalls: Mapping[str, float], second: HoldoutEstimate | None) -> str:
     """Return what a model adds to rules: it pays where a fact that it alone proposes is likelier than not."""
-    lines = ["Of the holdout rules propose {rules:.0%}, the model {model:.0%}, both {both:.0%}.".format(**found)]
+    lines = ["Of the holdout rules propose {rules:.0%}, the model {model:.0%}, both {both:.0%}.".format(**recalls)]
     adds = 0 if second is None else int((second.scored.scores > 0).sum())
     if second is not None and adds:
         low, middle, high = second.precision

@@ -238,7 +238,7 @@ def headline(report: dict[str, Any]) -> list[str]:
     elif interval is None:
         sure = "Precision of the accepted facts: unknown, as this method gives no interval."
     else:
-        sure = f"Precision of the accepted facts: {Share(interval[1], interval[0], interval[2])}."
+        sure = f"Precision of the accepted facts: {Share(*interval)}."
     if report["guarantee"]:
         sure += f" {describe_guarantee(report['guarantee'])}"
     lines = [

@@ -27,7 +27,7 @@ from actc.complete.answers import (
 )
 from actc.complete.candidates import Candidates
 from actc.complete.check import CheckedFacts, put_back, write_check
-from actc.complete.config import Finished, Goal, RunConfig, as_path, defaults_of, options_of
+from actc.complete.config import Finished, Goal, RunConfig, defaults_of, options_of
 from actc.complete.doubt import doubt_facts
 from actc.complete.given import read_given, score_given
 from actc.complete.propose import candidates_of_rules, candidates_of_rules_and_model
@@ -59,7 +59,7 @@ from actc.session.settings import SessionInputs, Settings
 from actc.session.start import create_session
 
 POOL, PROPOSALS = "pool.parquet", "proposals.parts"
-"""In a run's folder: what people are asked about; a model's answers, until all are given."""
+"""In a run's folder: what people judge; a model's answers, until all are given."""
 NO_GRAPH = Graph.of(NO_TRIPLES)
 
 
@@ -67,7 +67,7 @@ NO_GRAPH = Graph.of(NO_TRIPLES)
 def complete_graph(graph: str | Path | None, out: str | Path, *, stage: Stage = no_stage, **options: Any) -> Finished:
     """Go the whole way from a graph, or from candidates, to a better graph, as ``actc complete`` does.
 
-    Without an oracle people are asked: it starts an annotation session and stops. Called again in the same way when
+    Without an oracle people judge: it starts an annotation session and stops. Called again in the same way when
     they have judged, it goes on from there. Called with the same folder and another graph, model or candidates, it uses
     the answers again and reports what changed.
 
@@ -80,15 +80,14 @@ def complete_graph(graph: str | Path | None, out: str | Path, *, stage: Stage = 
     options
         Any of the options below, those of the command.
     """
-    path = None if graph is None else as_path("graph", graph)
-    return run_config(RunConfig(path, as_path("out", out), **options), stage)
+    return run_config(RunConfig(**{**options, "graph": graph, "out": out}), stage)
 
 
 @documented(options_of("wrong"), defaults_of("wrong"))
 def check_graph(graph: str | Path, out: str | Path, *, stage: Stage = no_stage, **options: Any) -> Finished:
     """Find the wrong facts of a graph, as ``actc check`` does; the graph itself is not changed.
 
-    Without an oracle people are asked: it starts an annotation session and stops. Called again in the same way when
+    Without an oracle people judge: it starts an annotation session and stops. Called again in the same way when
     they have judged, it goes on from there. Removed are wrong facts with the guaranteed precision, and what people
     called wrong; with a budget of 0 and no answers nothing is.
 
@@ -101,7 +100,7 @@ def check_graph(graph: str | Path, out: str | Path, *, stage: Stage = no_stage, 
     options
         Any of the options below, those of the command.
     """
-    return run_config(RunConfig(as_path("graph", graph), as_path("out", out), "wrong", **options), stage)
+    return run_config(RunConfig(**{**options, "graph": graph, "out": out, "goal": "wrong"}), stage)
 
 
 def run_config(config: RunConfig, stage: Stage = no_stage) -> Finished:

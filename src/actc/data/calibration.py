@@ -43,7 +43,6 @@ FORMAT_VERSION = 1
 KNOTS = 129
 DIGITS = 5
 """Of each probability in a file."""
-_AT_ONCE = 2048  # relations whose grid is in memory
 _UNSEEN = "\U0010ffff"  # sorts behind every name, and is none
 
 
@@ -122,21 +121,12 @@ def tabulate_curves(
     probability: Callable[[ScoredTriples], FloatArray | None], pool: ScoredTriples, scores: FloatArray | None = None
 ) -> Curves | None:
     """Tabulate a method's probabilities over a range of scores; None where it has none."""
-    count, given = len(pool.relation_names), pool.scores if scores is None else scores
+    names, given = Vocabulary([*pool.relation_names, _UNSEEN]), pool.scores if scores is None else scores
     low, high = float(given.min()), float(given.max())
-    entities, names = Vocabulary([""]), [*pool.relation_names, _UNSEEN]
-    result = np.empty((count + 1, KNOTS))
-    for start in range(0, count + 1, _AT_ONCE):
-        part = result[start : start + _AT_ONCE]
-        relations = np.repeat(np.arange(len(part)), KNOTS)
-        scores = np.tile(np.linspace(low, high, KNOTS), len(part))
-        nothing = np.zeros(len(relations), dtype=np.int64)
-        own = Vocabulary(names[start : start + len(part)])
-        p = probability(ScoredTriples(nothing, relations, nothing, entities, own, scores=scores))
-        if p is None:
-            return None
-        part[:] = p.reshape(part.shape)
-    return Curves(pool.relation_names, low, high, result)
+    relations = np.repeat(np.arange(len(names)), KNOTS)
+    nothing, grid = np.zeros_like(relations), np.tile(np.linspace(low, high, KNOTS), len(names))
+    p = probability(ScoredTriples(nothing, relations, nothing, Vocabulary([""]), names, scores=grid))
+    return None if p is None else Curves(pool.relation_names, low, high, p.reshape(len(names), KNOTS))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -69,10 +69,6 @@ class Vocabulary(tuple[str, ...]):
         array[:] = self
         return array
 
-    def __reduce__(self) -> tuple[type[Self], tuple[tuple[str, ...]]]:
-        """Travel to other processes without the look-ups."""
-        return type(self), (tuple(self),)
-
 
 MOST_KEYS = 2**63  # a key is a signed integer of 64 bits
 MOST_SCORE = 1e100  # squares of such numbers can still be added up

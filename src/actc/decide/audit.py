@@ -9,6 +9,7 @@ and the bounds hold after every answer at once.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -151,7 +152,7 @@ def assess(accepted: ScoredTriples, answers: Annotations, rule: StoppingRule | N
         raise OptionError(f"{judged} were judged of a set of {total}; a fact is judged once.")
     if rule.target is not None:
         low, high = anytime(trues, judged, rule.level, total)
-        share, more = Share(trues / judged if judged else 0.5, low, high), 0 if low >= rule.target else None
+        share, more = Share(low, trues / judged if judged else 0.5, high), 0 if low >= rule.target else None
         if more is None and judged and share.middle > rule.target:
             needed = answers_for(rule.target, share.middle, total, rule.level, judged + 1)
             more = None if needed is None else needed - judged
@@ -164,7 +165,7 @@ def assess(accepted: ScoredTriples, answers: Annotations, rule: StoppingRule | N
         middle = float(weight @ rates)
         worth = middle * (1 - middle) / float(weight**2 @ (rates * (1 - rates) / np.maximum(counts, 0.5)))
         low, high = wilson(middle, worth, judged / total, rule.level)
-    share = Share(*np.clip([middle, low, high], trues / max(total, 1), 1 - (judged - trues) / max(total, 1)).tolist())
+    share = Share(*np.clip([low, middle, high], trues / max(total, 1), 1 - (judged - trues) / max(total, 1)).tolist())
     each = worth / judged if judged else 1.0
 
     def is_enough(count: int) -> bool:  # if each further answer is worth the same
@@ -218,10 +219,7 @@ def anytime(trues: int, judged: int, level: float, total: int) -> tuple[float, f
 
 def _first_to_hold(holds: Callable[[int], bool], low: int, high: int) -> int:
     """Return the first of low ... high where a test holds that, once true, stays true; ``high`` is known to hold."""
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
+    return low + bisect_left(range(low, high), True, key=holds)
 
 
 def answers_for(target: float, share: float, total: int, level: float = 0.9, fewest: int = 1) -> int | None:

@@ -17,7 +17,7 @@ from actc.data.answers import Annotations, Answers
 from actc.data.calibration import Curves, GuaranteedPrecision, tabulate_curves
 from actc.data.constraints import Constraints
 from actc.data.numeric import cut_between, moderate
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples, as_vocabulary
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Thresholds, Triples
 from actc.decide.conflicts import Conflicts, match_conflicts, resolve_conflicts, weigh_facts
 from actc.decide.decision_table import CONSTRAINT, ORACLE, PRECISIONS, Decisions
 from actc.decide.estimate import Estimates, estimate_correction
@@ -236,7 +236,7 @@ class Case:
         lowest, below = np.full(len(names), np.inf), np.full(len(names), -np.inf)
         if guarantee.size:
             thresholds_of(self.base.fit)  # refused where no cut on the score decides
-            codes = as_vocabulary(names).translate(triples.relations, triples.relation_names)
+            codes = names.translate(triples.relations, triples.relation_names)
             # Judges change the order of single candidates, whose decisions stand beside the cuts.
             passed, known = self.base.ranked_by_method >= guarantee.min_probability, codes >= 0
             np.minimum.at(lowest, codes[known & passed], triples.scores[known & passed])
@@ -403,7 +403,7 @@ class Case:
     def accepted_precision(self) -> list[float] | None:
         """Low, middle and high of the precision of what is accepted (90% interval); None where it is unknown."""
         share = None if self.estimates is None else self.estimates.overall["precision"]
-        return None if share is None else [share.low, share.middle, share.high]
+        return None if share is None else [*vars(share).values()]
 
     @cached_property
     def estimates(self) -> Estimates | None:

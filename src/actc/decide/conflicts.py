@@ -22,7 +22,7 @@ import numpy as np
 
 from actc.data.constraints import Constraint, Constraints, lower_share
 from actc.data.numeric import find_shift, logit, sigmoid
-from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples, as_vocabulary
+from actc.data.triples import BoolArray, FloatArray, IntArray, ScoredTriples, Triples
 from actc.graph.rdf import RDF, RDFS
 
 NONE = -1
@@ -311,7 +311,7 @@ def match_vocabulary(relations: Iterable[str]) -> Constraints:
 
 def relation_mask(triples: Triples, names: Iterable[str]) -> BoolArray:
     """Return for each triple whether its relation is one of those named, shape (N,)."""
-    codes = as_vocabulary(triples.relation_names).codes(list(names))
+    codes = triples.relation_names.codes(list(names))
     return np.isin(triples.relations, codes[codes >= 0])
 
 

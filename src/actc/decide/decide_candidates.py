@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -93,10 +92,9 @@ def decide_candidates(
         raise OptionError(
             f"candidates: paths were expected, not a {type(candidates).__name__}; accept_triples takes a data frame."
         )
-    read = [one for one in (thresholds, constraints, graph) if isinstance(one, str | Path)]
+    read, exceptions = [one for one in (thresholds, constraints, graph) if isinstance(one, str | Path)], Answers()
     thresholds = Calibration.read(thresholds) if isinstance(thresholds, str | Path) else thresholds
     constraints = Constraints.read(constraints) if isinstance(constraints, str | Path) else constraints
-    exceptions = Answers()
     if isinstance(thresholds, Calibration):
         constraints = thresholds.constraints if constraints is None else constraints
         graph, curves = graph or thresholds.sources.graph, curves or thresholds.curves
@@ -106,11 +104,9 @@ def decide_candidates(
         raise OptionError(f"A master ({master}) goes with the engine spark only, not with {engine}.")
     used = Constraints() if constraints is None else constraints.used
     used.warn_of_unknown(thresholds.relation_names, "the thresholds file")
-    graph = graph if len(used) else None
-    plan = DecisionPlan(
-        thresholds, curves, exceptions, keep_all, best_only, parse_memory(memory), master, used, columns
-    )
-    paths, place = [candidates] if isinstance(candidates, str | Path) else list(candidates), Path(out)
+    graph, amount, place = graph if len(used) else None, parse_memory(memory), Path(out)
+    plan = DecisionPlan(thresholds, curves, exceptions, keep_all, best_only, amount, master, used, columns)
+    paths = [candidates] if isinstance(candidates, str | Path) else list(candidates)
     remote = ["://" in str(path) for path in (out, *paths)]
     if any(remote) and not (all(remote) and engine == "spark"):
         raise OptionError(f"{out}, {paths[0]}: give both as addresses, with --engine spark, or neither.")
@@ -124,13 +120,10 @@ def decide_candidates(
     refuse_inputs(place, [*read, graph, *paths])
     layout = find_parts(paths, SCORED, columns)
     warn_of_unused(layout)
-    readable: Any = _in_parquet if engine == "spark" else nullcontext
-    with (
-        deliver(place, overwrite) as unfinished,
-        _open_facts(graph) as tables,
-        readable(tables) as facts,
-        readable(layout) as rows,
-    ):
+    with deliver(place, overwrite) as unfinished, tempfile.TemporaryDirectory(prefix="actc-") as folder:
+        facts, rows = None if graph is None else _find_facts(graph, folder), layout
+        if engine == "spark":
+            facts, rows = facts and _in_parquet(facts, folder), _in_parquet(rows, folder)
         plan = replace(plan, further=tuple(name_further(layout)), facts=facts)
         counts: DecisionCounts = run.run(plan, rows, unfinished, progress)
         if not len(counts):
@@ -138,27 +131,18 @@ def decide_candidates(
     return counts
 
 
-@contextmanager
-def _open_facts(graph: str | Path | None) -> Iterator[Layout | None]:
-    """Yield the files of facts; a graph that is no table is written as one for the time being."""
-    if graph is None:
-        yield None
-    elif Path(graph).is_dir() or is_table(Path(graph)):
-        yield find_parts([graph], TRIPLE)
-    else:
-        with tempfile.TemporaryDirectory(prefix="actc-") as folder:
-            path = Path(folder) / "facts.parquet"
-            write_triples(path, read_graph(graph).columns())
-            yield find_parts([path], TRIPLE)
+def _find_facts(graph: str | Path, folder: str) -> Layout:
+    """Return the files of facts; a graph that is no table is written as one into a folder."""
+    if not (Path(graph).is_dir() or is_table(Path(graph))):
+        facts, graph = read_graph(graph), Path(folder) / "facts.parquet"
+        write_triples(graph, facts.columns())
+    return find_parts([graph], TRIPLE)
 
 
-@contextmanager
-def _in_parquet(layout: Layout | None) -> Iterator[Layout | None]:
-    """Yield files that Spark reads; tables of another format are written as one of Parquet for the time being."""
-    if layout is None or find_kind(layout.path)[0] == ".parquet":
-        yield layout
-        return
-    with tempfile.TemporaryDirectory(prefix="actc-") as folder:
-        path = Path(folder) / f"{layout.path.name}.parquet"
-        write_named(layout, path)
-        yield find_parts([path], TRIPLE)
+def _in_parquet(layout: Layout, folder: str) -> Layout:
+    """Return files that Spark reads; tables of another format are written as one of Parquet into a folder."""
+    if find_kind(layout.path)[0] == ".parquet":
+        return layout
+    path = Path(tempfile.mkdtemp(dir=folder), f"{layout.path.name}.parquet")
+    write_named(layout, path)
+    return find_parts([path], TRIPLE)

@@ -30,8 +30,8 @@ DRAWS = 2000
 class Share:
     """A share with its interval."""
 
-    middle: float
     low: float
+    middle: float
     high: float
 
     @property
@@ -205,4 +205,4 @@ def _summarise(values: FloatArray) -> Share:
     """Read the middle off the first value, the interval off the others."""
     middle = float(values[0])
     low, high = np.quantile(values[1:], [0.05, 0.95])
-    return Share(middle, min(float(low), middle), max(float(high), middle))
+    return Share(min(float(low), middle), middle, max(float(high), middle))

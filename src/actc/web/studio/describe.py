@@ -196,11 +196,12 @@ def _describe_result(project: Project, count: int, words: dict[str, str], report
     if not report:
         notes = read_object(project.result / BEGUN).get("done", {}).get("scores", {}).get("notes", [])
         return [f"{count:,} {words['things']} were proposed.", *notes]
-    low, middle, high = report["precision"]
     lines = [f"{report['accepted']:,} of {count:,} {words['things']} were {words['accepted']}."]
     lines += [] if report["removed"] is None else [f"{report['removed']:,} wrong facts were taken out."]
     return lines + (
-        [] if middle is None else [f"Precision of the {words['accepted_facts']}: {Share(middle, low, high)}."]
+        []
+        if None in report["precision"]
+        else [f"Precision of the {words['accepted_facts']}: {Share(*report['precision'])}."]
     )
 
 
