@@ -13,9 +13,10 @@ from actc.bench.measurements import Row
 from actc.bench.metrics import accuracy
 from actc.bench.plots import draw_learning_curves
 from actc.bench.sample import load_sample
-from actc.bench.sample.demo import ANSWERS, run_demo, write_cut
+from actc.bench.sample.demo import ANSWERS, run_demo
 from actc.cli.show import print_demo
 from actc.data.calibration import Calibration
+from actc.decide.estimate import write_cut
 
 
 @pytest.fixture(scope="module")

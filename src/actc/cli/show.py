@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from actc.decide.estimate import Share
+from actc.decide.estimate import Share, write_cut
 
 if TYPE_CHECKING:  # a command loads what it needs, not what others print
     from actc.bench.measurements import Row
@@ -109,12 +109,12 @@ def print_calibration(calibration: Calibration, out: Path) -> None:
     from actc.decide.report import describe_guarantee, describe_needed
 
     thresholds, counts, guarantee = calibration.thresholds, calibration.counts, calibration.guarantee
-    cuts = [_write_cut(cut) + " *" * (not own) for cut, own in zip(thresholds.cuts, thresholds.own, strict=True)]
+    cuts = [write_cut(cut) + " *" * (not own) for cut, own in zip(thresholds.cuts, thresholds.own, strict=True)]
     numbers = (map(str, one) for one in (counts.answers, counts.triples, counts.accepted))
     rows = list(zip(thresholds.relation_names, cuts, *numbers, strict=True))
     lines = _largest(("threshold", "answers", "candidates", "accepted"), counts.triples, rows)
     if not thresholds.own.all():
-        default = _write_cut(thresholds.default)
+        default = write_cut(thresholds.default)
         lines.append(f"* no answer is about this relation; it gets the default threshold, {default}.")
     if counts.annotated and counts.annotated_true in (0, counts.annotated):
         word = "true" if counts.annotated_true else "false"
@@ -134,11 +134,6 @@ def print_calibration(calibration: Calibration, out: Path) -> None:
         more = f" and {len(names) - MOST_RELATIONS} more" if len(names) > MOST_RELATIONS else ""
         lines.append(f"No candidate of these relations is on the list: {', '.join(names[:MOST_RELATIONS])}{more}.")
     show(*lines)
-
-
-def _write_cut(cut: float) -> str:
-    """Write a threshold; where it is infinite, what it does."""
-    return f"{cut:.4g}" if np.isfinite(cut) else "accept none" if cut > 0 else "accept all"
 
 
 def print_demo(demo: Demo) -> None:
@@ -192,11 +187,11 @@ def print_constraints(constraints: Constraints, out: Path | None) -> None:
 
 def print_decided(decided: DecisionCounts, calibration: Calibration, out: str | Path) -> None:
     """Print what became of the candidates of the largest relations, and of all."""
-    names, default = decided.relation_names, _write_cut(calibration.thresholds.default)
+    names, default = decided.relation_names, write_cut(calibration.thresholds.default)
     known = set(calibration.thresholds.relation_names)
     strange = [name not in known for name in names]
     columns = zip(names, decided.cuts, decided.candidates, decided.accepted, strange, strict=True)
-    rows = [(name, _write_cut(cut) + " *" * new, f"{n:,}", f"{k:,}") for name, cut, n, k, new in columns]
+    rows = [(name, write_cut(cut) + " *" * new, f"{n:,}", f"{k:,}") for name, cut, n, k, new in columns]
     lines = _largest(("threshold", "candidates", "accepted"), decided.candidates, rows)
     if any(strange):
         lines.append(

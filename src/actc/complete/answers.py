@@ -109,8 +109,12 @@ def store_answer(folder: Path, triple: tuple[str, str, str], label: bool | None,
 
 def read_answers(folder: Path) -> Answers:
     """Return the answers of a folder, or of the last run before of which there are any."""
-    path = folder / ANSWERS if (folder / ANSWERS).exists() else _last(folder, ANSWERS)
-    return Answers() if path is None else Answers.read(path)
+    return _read(folder / ANSWERS if (folder / ANSWERS).exists() else _last(folder, ANSWERS))
+
+
+def _read(path: Path | None) -> Answers:
+    """Return the answers of a file; none where there is no file."""
+    return Answers() if path is None or not path.exists() else Answers.read(path)
 
 
 def has_answers(folder: Path) -> bool:
@@ -139,10 +143,9 @@ class Earlier:
     def read(cls, folder: Path, judged: tuple[Path, ...] = ()) -> Earlier:
         """Read the files of the last run, and answers from elsewhere."""
         answers, accepted, graph = (_last(folder, name) for name in (ANSWERS, ACCEPTED, GIVEN))
-        every = Answers() if answers is None else Answers.read(answers)
-        given = [Answers.read(folder / ANSWERS)] if (folder / ANSWERS).exists() else []
-        given = [one.take(one.selection == "given") for one in given]  # to an earlier run into this folder
-        for more in (*given, *map(Answers.read, judged)):
+        every, given = _read(answers), _read(folder / ANSWERS)
+        given = given.take(given.selection == "given")  # to an earlier run into this folder
+        for more in (given, *map(Answers.read, judged)):
             every = every.plus(replace(more.without_inclusion_probability(), selection="given", sampling_frame=""))
         return cls(
             every,
@@ -165,8 +168,7 @@ class Earlier:
 
     def answers_in(self, folder: Path) -> Answers:
         """Return the answers so far: those of earlier runs guarantee nothing, those of the same candidates may."""
-        before = self.answers.without_inclusion_probability()
-        return before.plus(Answers.read(folder / ANSWERS)) if (folder / ANSWERS).exists() else before
+        return self.answers.without_inclusion_probability().plus(_read(folder / ANSWERS))
 
     def describe(self, case: Case, graph: Triples) -> list[str]:
         """Return in sentences how many earlier answers are used, and why others are not."""

@@ -97,7 +97,7 @@ class CheckedFacts:
         columns["by"] = self.columns["by"]
         write_triples(folder / REMOVED, {name: values[removed] for name, values in columns.items()})
         marked = self.candidates.reasons.column(self.rows[:MAX_REASONS], count)[self.rows]
-        table = {**facts.columns(), "score": facts.scores, **self.columns, "reasons": marked}
+        table = {**facts.table_columns(), **self.columns, "reasons": marked}
         target = None if self.case is None else self.case.target
         decisions.parent.mkdir(exist_ok=True)
         write_decisions(decisions, table, None if target is None else target.precision)

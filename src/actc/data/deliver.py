@@ -36,21 +36,16 @@ _OWN: set[tuple[int, Path]] = set()  # the places that a thread keeps from all o
 def check_writable(path: str | Path, folder: bool = False) -> Path:
     """Refuse a place that no file, or no folder, can be written to; worth asking before long work."""
     path = Path(path)
-    refuse_odd_place(path)
+    if path.is_symlink():  # its target is somebody's
+        raise FileError(f"{path} is a link; give the name of what it leads to.")
+    if path.exists() and not (path.is_file() or path.is_dir()):  # a device or a pipe, which no file replaces
+        raise FileError(f"{path} is no ordinary file; give the name of a file to write.")
     if path.exists() and path.is_dir() != folder:
         there, wanted = ("folder", "file to write") if path.is_dir() else ("file", "folder")
         raise FileError(f"{path} is a {there}; give the name of a {wanted}.")
     if not folder and not path.absolute().parent.is_dir():
         raise FileError(f"{path} cannot be written: there is no folder {path.parent}.")
     return path
-
-
-def refuse_odd_place(path: Path) -> None:
-    """Refuse a link, whose target is somebody's, and a device or a pipe, which no file replaces."""
-    if path.is_symlink():
-        raise FileError(f"{path} is a link; give the name of what it leads to.")
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise FileError(f"{path} is no ordinary file; give the name of a file to write.")
 
 
 def _cannot_write(path: Path, error: OSError) -> FileError:

@@ -136,8 +136,9 @@ class Triples:
             return None
         return f"<p>{escape(repr(self))}</p>{first.to_html(index=False, float_format='{:.4g}'.format)}"
 
-    def _frame_columns(self) -> dict[str, NDArray[Any]]:
-        return dict(self.columns())
+    def table_columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns of the table as a frame has them."""
+        return self.columns()
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return the table as a data frame: head, relation, tail (and score), one row for each triple.
@@ -147,7 +148,7 @@ class Triples:
         library : str
             ``pandas``, ``polars``, ``polars-lazy``, ``pyarrow`` or ``duckdb``, whichever is installed.
         """
-        return make_frame(self._frame_columns(), library)
+        return make_frame(self.table_columns(), library)
 
     def take(self, rows: ArrayLike) -> Self:
         """Return the given rows (or those a mask keeps) as a table of their own, with the same vocabularies."""
@@ -413,7 +414,8 @@ class ScoredTriples(Triples):
         """Return the same triples with other scores, and the same columns beside them."""
         return replace(self, scores=np.asarray(scores, dtype=np.float64), probabilities=False)
 
-    def _frame_columns(self) -> dict[str, NDArray[Any]]:
+    def table_columns(self) -> dict[str, NDArray[Any]]:
+        """Return head, relation, tail, score, and the further columns."""
         return {**self.plain().columns(), "score": self.scores, **self.further}
 
     def as_if(self, relation: int) -> Self:

@@ -50,6 +50,10 @@ class StoppingRule:
                 raise OptionError(f"A {name} of {value} is out of range; give a number between 0 and {most}.")
 
 
+WITHIN_5 = StoppingRule()
+"""Within 5 points at 90%."""
+
+
 @dataclass(frozen=True)
 class Audit:
     """What the answers show about all of the accepted facts."""
@@ -87,7 +91,7 @@ def draw_next(
     answers: Annotations,
     count: int,
     random: np.random.Generator,
-    rule: StoppingRule | None = None,
+    rule: StoppingRule = WITHIN_5,
     waiting: IntArray | None = None,
 ) -> IntArray:
     """Return the rows of the accepted facts to judge next, in the order to judge them; each is drawn once.
@@ -109,7 +113,7 @@ def draw_next(
         raise OptionError(f"{count} answers audit nothing; ask for at least 1.")
     taken = np.isin(np.arange(len(accepted)), answers.rows if waiting is None else np.append(answers.rows, waiting))
     rows = random.permutation(np.flatnonzero(~taken))
-    if rule is not None and rule.target is not None:
+    if rule.target is not None:
         return rows[:count]
     codes = stratify(accepted)
     sizes, _, rates = _stratum_rates(codes, answers)
@@ -134,7 +138,7 @@ def _stratum_rates(codes: IntArray, answers: Annotations) -> tuple[FloatArray, F
     return sizes, judged, rates
 
 
-def assess(accepted: ScoredTriples, answers: Annotations, rule: StoppingRule | None = None) -> Audit:
+def assess(accepted: ScoredTriples, answers: Annotations, rule: StoppingRule = WITHIN_5) -> Audit:
     """Estimate the share of true facts among the accepted ones.
 
     Parameters
@@ -144,10 +148,9 @@ def assess(accepted: ScoredTriples, answers: Annotations, rule: StoppingRule | N
     answers : Annotations
         Answers on rows that :func:`draw_next` drew for this rule.
     rule : StoppingRule, optional
-        Within 5 points at 90%, if not given.
+        When there are enough.
     """
-    rule, total = rule or StoppingRule(), len(accepted)
-    judged, trues = len(answers), int(answers.labels.sum())
+    total, judged, trues = len(accepted), len(answers), int(answers.labels.sum())
     if judged > total:
         raise OptionError(f"{judged} were judged of a set of {total}; a fact is judged once.")
     if rule.target is not None:

@@ -283,7 +283,7 @@ def pick_triples(
     random = np.random.default_rng([seed, len(case.annotations)])
     picks = pick_next(case, count, random) if case.target is None else pick_draws(case, case.target, count, random)
     chosen = case.pool.take(picks.rows)
-    columns = {**chosen.plain().columns(), "score": chosen.scores, **chosen.further}
+    columns = chosen.table_columns()
     columns |= {name: getattr(picks, name) for name in DRAWN} | {"frame_size": np.full(len(picks), len(case.pool))}
     return _frame_like(pool, picks.rows, columns, library)
 

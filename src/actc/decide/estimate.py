@@ -49,6 +49,11 @@ class Share:
         return f"{self.middle:.0%} ({self.interval})"
 
 
+def write_cut(cut: float) -> str:
+    """Write a threshold; where it is infinite, what it does."""
+    return f"{cut:.4g}" if np.isfinite(cut) else "accept none" if cut > 0 else "accept all"
+
+
 @dataclass(frozen=True)
 class Goal:
     """How to describe what is decided."""

@@ -26,6 +26,7 @@ from actc.data.triples import IntArray
 from actc.decide.calibrate import describe_calibration, write_sources
 from actc.decide.case import Case
 from actc.decide.decision_table import ORACLE, Decisions
+from actc.decide.estimate import write_cut
 from actc.errors import OptionError
 from actc.graph.graph import Graph
 from actc.methods.named import METHODS
@@ -115,13 +116,6 @@ class Demo:
         """The files that show it."""
         names = ("learning-curve.png", "report.html", "thresholds.json", "accepted.tsv")
         return [self.folder / name for name in (*names, "scores.tsv", "labels.tsv", "known.tsv")]
-
-
-def write_cut(cut: float) -> str:
-    """Write a threshold; one that no score can reach, or none can miss, in words."""
-    if np.isinf(cut):
-        return "accept all" if cut < 0 else "accept none"
-    return f"{cut:.2f}"
 
 
 def run_demo(
