@@ -13,6 +13,7 @@ from actc.web.studio.project import create_studio_folder
 from actc.web.studio.runs import LIVING, list_runs
 from actc.web.studio.server import create_studio
 from tests.conftest import wait_for
+from tests.web.browser.conftest import start_process  # noqa: F401
 
 BYTES = {"content-type": "application/octet-stream"}
 
