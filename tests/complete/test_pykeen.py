@@ -109,14 +109,17 @@ NAMES = "training_triples/entity_to_id.tsv.gz"
 # A file, what is in it instead, and what is said.
 OF_ALL = [
     (NAMES, GONE, "entity_to_id.tsv.gz: the names are missing"),
-    *((NAMES, content, DAMAGED) for content in (CUT, b"id\tlabel\n", gzip.compress(b""), gzip.compress(b"id\n0\n"))),
+    *(
+        (NAMES, content, DAMAGED)
+        for content in (CUT, b"id\tlabel\n", gzip.compress(b"", mtime=0), gzip.compress(b"id\n0\n", mtime=0))
+    ),
 ]
 PICKLE = "trained_model.pkl"
 OF_PICKLES = [
     (PICKLE, GONE, "there is no PyKEEN result"),
     *((PICKLE, content, DAMAGED) for content in (CUT, b"", b"hello", pickle.dumps([1]))),
     (PICKLE, pickled([1]), "there is a list in it, and no PyKEEN model"),
-    (NAMES, gzip.compress(b"id\tlabel\n0\ta\n"), ": The model has 38 entities"),
+    (NAMES, gzip.compress(b"id\tlabel\n0\ta\n", mtime=0), ": The model has 38 entities"),
 ]
 CONFIG, STATE, TRIPLES = "model_config.json", "model_state.pt", "training_triples/numeric_triples.tsv.gz"
 OTHER_OPTIONS = b'{"model": "DistMult", "model_kwargs": {"size": 1}, "inverse": false}'
