@@ -1,13 +1,20 @@
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import actc
 from actc.bench.cells import CellFolder
 from actc.bench.measurements import Run, read_measurements
 from actc.bench.runs import REPEATS_IN_CHUNK, Conditions, Experiment, run_experiment, run_plan_to_file
+from actc.cli.main import commands
 from actc.errors import FileError, OptionError
 from tests.toy_scores import write_toy_scores
 
@@ -77,6 +84,35 @@ def test_a_method_of_the_users_own_runs_in_every_process(run, tmp_path, monkeypa
     monkeypatch.syspath_prepend(tmp_path)
     run(runs={Run(*CELLS[0], "half_way:method"): 20, Run(*CELLS[0], "localopt-acc"): 20}, jobs=2)
     np.testing.assert_array_equal(*read_measurements(tmp_path / "rows.csv").runs.values())
+
+
+def bench_words(folders, out):
+    """A bench of about a second."""
+    words = "--method actc-gp-dens --method actc-gp-rndm --method localopt-acc --budget 1,20,100 --repeats 60 --jobs 1"
+    return ["bench", *(str(folder.path) for folder in folders), *words.split(), "--quiet", "--out", str(out)]
+
+
+def kill_in_mid_run(words, part):
+    """Start the command and kill it once it has written some rows."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(actc.__file__).parents[1])}
+    bench = subprocess.Popen([sys.executable, "-m", "actc.cli.main", *words], env=environment)
+    while bench.poll() is None and not (part.exists() and part.stat().st_size > 15_000):
+        time.sleep(0.005)
+    bench.kill()
+    assert bench.wait() == -signal.SIGKILL, "it was done before it could be killed"
+
+
+@pytest.mark.long
+def test_a_killed_bench_goes_on_and_its_file_is_that_of_an_uninterrupted_one(folders, tmp_path):
+    whole, killed, part = tmp_path / "whole.csv", tmp_path / "killed.csv", tmp_path / "killed.csv.part"
+    commands.main(bench_words(folders, whole), standalone_mode=False)
+    kill_in_mid_run(bench_words(folders, killed), part)
+    assert not killed.exists()
+    first_row = part.read_text().splitlines()[1]
+    commands.main(bench_words(folders, killed), standalone_mode=False)
+    assert without_seconds(killed) == without_seconds(whole)
+    assert killed.read_text().splitlines()[1] == first_row  # with its seconds: it was kept, not run again
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["killed.csv", "whole.csv"]
 
 
 @pytest.fixture

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -198,6 +202,20 @@ def test_files_are_set_aside_whole_wherever_it_is_killed(world, tmp_path, monkey
     run_config(plan(world, out, "new.tsv", budget=5))
     assert {path.name for path in (out / "earlier" / "1").iterdir()} == names
     assert len(Answers.read(out / "answers.tsv")) == 10
+
+
+def test_killed_with_the_power_nothing_is_lost(world, tmp_path):
+    out = tmp_path / "out"
+    run_config(plan(world, out, "old.tsv", budget=5))
+    before = triples_of(out / "answers.tsv")
+    words = ["complete", str(world / "new.tsv"), "--oracle", str(world / "truth.tsv"), "--budget", "5"]
+    process = subprocess.Popen([sys.executable, "-m", "actc.cli.main", *words, "--out", str(out)])
+    while not (out / "earlier" / "1" / "begun.json").exists():
+        assert process.poll() is None
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    run_config(plan(world, out, "new.tsv", budget=5))
+    assert before < triples_of(out / "answers.tsv")
 
 
 def test_only_the_last_run_s_large_files_are_kept(world, tmp_path):

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import duckdb
@@ -270,6 +275,16 @@ def test_a_name_with_a_tab_is_refused_only_where_the_format_cannot_hold_it(tmp_p
     assert rows_of(tmp_path / "out.csv")[0][0] == "a\tb"
 
 
+def test_an_output_that_is_there_is_replaced_only_on_demand(tmp_path: Path) -> None:
+    candidates = write_candidates(tmp_path / "in.tsv", ROWS)
+    for name in ("out.tsv", "out"):
+        decide_candidates(THRESHOLDS, candidates, tmp_path / name)
+        with pytest.raises(FileError, match="--overwrite"):
+            decide_candidates(THRESHOLDS, candidates, tmp_path / name)
+        decide_candidates(THRESHOLDS, candidates, tmp_path / name, overwrite=True)
+        assert rows_of(tmp_path / name) == ACCEPTED
+
+
 def test_an_output_among_the_candidates_is_refused(tmp_path: Path) -> None:
     candidates = write_candidates(tmp_path / "in.tsv", ROWS)
     with pytest.raises(FileError):
@@ -301,3 +316,49 @@ def test_progress_adds_up_to_everything(tmp_path: Path) -> None:
     candidates = write_candidates(tmp_path / "in.tsv", ROWS)
     decide_candidates(THRESHOLDS, candidates, tmp_path / "out.tsv", progress=lambda done, total: told.append(done))
     assert sum(told) == 100
+
+
+KILLED = """
+import sys, numpy as np
+from actc.decide.decide_candidates import decide_candidates
+from actc.data.triples import Thresholds
+decide_candidates(Thresholds(("r",), np.array([0.5]), 0.5, np.array([True])), sys.argv[1], sys.argv[2])
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("out", ["out", "out.parquet"])
+def test_a_killed_run_leaves_no_output_and_the_next_one_is_right(tmp_path: Path, out: str) -> None:
+    columns = "'h' || hash(i) AS head, 'r' AS relation, 't' || hash(-i) AS tail, i % 2 AS score"
+    candidates = write_sql(tmp_path / "in.parquet", f"SELECT {columns} FROM range(3000000) t(i)")
+    command = [sys.executable, "-c", KILLED, str(candidates), str(tmp_path / out)]
+    process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    while not _is_writing(tmp_path):
+        time.sleep(0.01)
+        assert process.poll() is None, "it ended before it could be killed"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (tmp_path / out).exists()
+    assert list(tmp_path.glob(".out*"))
+    subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert not list(tmp_path.glob(".out*"))
+    source = f"{tmp_path / out}/*.parquet" if out == "out" else tmp_path / out
+    assert duckdb.sql(f"SELECT count(*), min(score), count(DISTINCT head) FROM '{source}'").fetchall() == [
+        (1500000, 1, 1500000)
+    ]
+
+
+def _is_writing(folder: Path) -> bool:
+    files = (one for scratch in folder.glob(".out*") for one in scratch.rglob("*out*") if one.is_file())
+    parts = (one for scratch in folder.glob(".out*") for one in scratch.rglob("part-*") if one.is_file())
+    return any(one.stat().st_size > 1_000_000 for one in (*files, *parts))
+
+
+def test_nothing_is_left_of_a_run_that_is_interrupted(tmp_path: Path) -> None:
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    candidates = write_candidates(tmp_path / "in.tsv", ROWS)
+    with pytest.raises(KeyboardInterrupt):
+        decide_candidates(THRESHOLDS, candidates, tmp_path / "out.tsv", progress=interrupt)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.tsv"]
