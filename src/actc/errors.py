@@ -112,7 +112,7 @@ class MissingExtraError(ActcError):
 
 @contextmanager
 def needing(doing: str, package: str, extra: str) -> Iterator[None]:
-    """Name what to install where what is imported here is not there."""
+    """Turn a failed import into an error that names the extra to install."""
     try:
         yield
     except ImportError as error:

@@ -154,7 +154,7 @@ def _start_spark(builder: Any, master: str | None, memory: int) -> Any:
 
 @contextmanager
 def _errors_into(file: Any) -> Iterator[None]:
-    """Keep the Java machine's chatter off the terminal; it inherits the standard error it is started with."""
+    """Write standard error into a file while Spark starts: its Java process inherits it and prints notes there."""
     sys.stderr.flush()
     saved = os.dup(2)
     try:

@@ -242,7 +242,7 @@ def write_scored(path: str | Path, triples: ScoredTriples) -> None:
 
 
 def write_named(layout: Layout, path: Path) -> None:
-    """Write a table with the names that its columns have here, and its further columns: Parquet."""
+    """Write a table as Parquet: the known columns under the names that they have here, then the further ones."""
     known = [name for name in COLUMNS if name in layout.columns]
     texts = layout.texts(known).replace('AS "score"', f'AS "{layout.score_name}"')
     further = name_further(layout).items()

@@ -446,7 +446,7 @@ def are_probabilities(scores: FloatArray) -> bool:
 
 
 def _as_numbers(scores: ArrayLike) -> FloatArray:
-    """Return scores as a float array of shape (N,), naming the first that is none."""
+    """Return scores as a float array of shape (N,); refuse the first value that is no number."""
     try:
         return np.array(scores, dtype=np.float64).reshape(-1)
     except (TypeError, ValueError):

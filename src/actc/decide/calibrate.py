@@ -399,7 +399,7 @@ def _frame_like(pool: Any, rows: IntArray, columns: dict[str, Any], library: str
 
 
 def _as_pool(pool: Any, needs_score: bool) -> ScoredTriples:
-    """Read the pool; where no score is needed, one without has the same for all."""
+    """Read the pool; where no score is needed, a frame without scores gets the score 0 in every row."""
     if isinstance(pool, ScoredTriples):
         return pool
     if needs_score or read_optional(pool, ("score",)):

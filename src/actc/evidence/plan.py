@@ -337,7 +337,7 @@ def whole_rows(scores: Collection[str], log_odds: str) -> str:
 
 
 def last_uses(steps: list[Step], needed: set[str]) -> dict[str, list[str]]:
-    """Return the tables that are dropped after each step, but for those that are needed later."""
+    """Return for each step the tables that no later step reads, but for the ``needed`` ones: they can be dropped."""
     gone: dict[str, list[str]] = {}
     for place, step in enumerate(steps):
         later = [

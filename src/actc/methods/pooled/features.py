@@ -43,7 +43,7 @@ class Scale:
         return self._normal_quantiles(less + not_more)
 
     def to_cuts(self, z: FloatArray) -> FloatArray:
-        """Return the cut in scores for each cut in z; of ranks midway between the two pool scores around it."""
+        """Return the cut on the score for each cut on z; of ranks midway between the pool scores around it."""
         if self.kind == LOG_ODDS:
             return z
         if self.kind == PROBABILITIES:  # beyond the least and the greatest log-odds all or nothing is accepted

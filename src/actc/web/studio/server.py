@@ -187,7 +187,7 @@ def get_preview(project: OpenProject) -> dict[str, Any]:
 
 @ROUTES.post("/projects/{name}/runs")
 def start_run(body: RunBody, project: OpenProject, studio: OpenStudio) -> dict[str, Any]:
-    """Run what a button asks for, when there is room for it."""
+    """Start the run that a button asks for."""
     commands = commands_of(project, body)
     with CHANGING:
         find_project(studio.folder, project.name)  # not one that has just been removed
