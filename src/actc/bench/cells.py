@@ -98,7 +98,7 @@ class CellFolder:
 
     @property
     def dataset(self) -> str:
-        """The name of the folder that the folder is in."""
+        """The name of the parent folder."""
         return self.path.resolve().parent.name
 
     @property

@@ -191,7 +191,7 @@ class Sources:
 
     @classmethod
     def read(cls, content: dict[str, Any] | None, folder: Path) -> Sources:
-        """Take what :meth:`relative_to` gave."""
+        """Read what :meth:`relative_to` returned."""
         places = {"picks": "unknown", "columns": None, **(content or {})}
         picks, columns = _text(places.pop("picks")), places.pop("columns")
         paths = {name: (folder.resolve() / place).resolve() for name, place in places.items()}

@@ -120,7 +120,7 @@ class Constraints:
 
     @property
     def relations(self) -> list[str]:
-        """The relations that they speak of: triples of any other are decided by themselves."""
+        """The relations that the constraints are about; triples of any other are decided by themselves."""
         plain = [one.relation for one in self.each if one.kind != "disjoint"]
         return sorted({*plain, *(one.other for one in self.of("not-both"))})
 

@@ -142,7 +142,7 @@ def _hidden_neighbour(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _named_failure(path: Path, scratch: Path) -> Iterator[None]:
-    """Let a disk that is full, or that cannot be written, be named by the output, not by its hidden neighbour."""
+    """Name the output, not its temporary neighbour, in the error of a full or read-only disk."""
     try:
         yield
     except ActcError as error:

@@ -236,7 +236,7 @@ def out_of_fold(
 
 
 def hash_triples(triples: Triples) -> IntArray:
-    """Return a number for each triple, the same for the same codes; it has nothing to do with its relation or ends."""
+    """Return a number for each triple, the same for the same codes; it is independent of relation and ends."""
     mixed = np.zeros(len(triples), dtype=np.uint64)
     for codes in (triples.heads, triples.relations, triples.tails):
         mixed = (mixed ^ codes.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)

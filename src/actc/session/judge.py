@@ -235,7 +235,7 @@ def put_reply(connection: Connection, judge: str, question: Question, reply: Rep
 
 
 def add_judge_answers(store: Store, pool: ScoredTriples, answers: Answers) -> int:
-    """Store answers that judges gave elsewhere, once however often; return how many were new."""
+    """Store answers that judges gave elsewhere, each once; return how many were new."""
     rows, new = pool.rows_of(answers.triples), 0
     probabilities = np.full(len(rows), np.nan) if answers.probability is None else answers.probability
     with store.transaction() as connection:

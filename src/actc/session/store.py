@@ -230,7 +230,7 @@ class Store:
             self._idle.pop().close()
 
     def __del__(self) -> None:
-        """Close them with the session that used them; from Python 3.13 on SQLite warns of open ones."""
+        """Close the connections with the session that used them; from Python 3.13 on SQLite warns of open ones."""
         if hasattr(self, "_idle"):
             self.close()
 

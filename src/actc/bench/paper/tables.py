@@ -183,7 +183,7 @@ def list_entries(results: Measurements, table: str, methods: Sequence[str], budg
 def build_paper_table(
     results: Measurements, name: str, title: str, methods: Sequence[str], budget: int | None
 ) -> TextTable:
-    """Set ours, its standard errors, the paper's number and the difference under each other."""
+    """Return a table whose cells have our number, its standard error, the paper's number and the difference."""
     entries = {entry.key[1:]: entry for entry in list_entries(results, name.removeprefix("table-"), methods, budget)}
     places = list(dict.fromkeys(key[:2] for key in entries))
     places.sort(key=lambda place: place[1] == "all")

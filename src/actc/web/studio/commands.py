@@ -217,7 +217,7 @@ class Download:
 
     @property
     def bytes(self) -> int | None:
-        """Its size where it is there, and nothing is newer that it is made from."""
+        """The size of the file, if it exists and none of its sources is newer."""
         if self.path is None or not self.path.is_file():
             return None
         file = self.path.stat()

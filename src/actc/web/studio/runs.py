@@ -107,7 +107,7 @@ class StudioRun:
         threading.Thread(target=call, daemon=True).start()  # which waits for its end
 
     def cancel(self) -> None:
-        """End it; what its commands have finished so far stays."""
+        """End the run; what its commands have finished so far stays."""
         (self.folder / "cancel").touch()
         if self.state == "running":
             with suppress(ValueError, OSError):

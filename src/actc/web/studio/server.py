@@ -226,7 +226,7 @@ def add_person(body: PersonBody, project: OpenProject, studio: OpenStudio) -> di
 def finish(
     project: OpenProject, studio: OpenStudio, finished: Annotated[bool, Body(embed=True)] = True
 ) -> dict[str, Any]:
-    """Ask nobody any more, or go on."""
+    """Stop the questions to people, or resume them."""
     studio.served(project.name).session.change({"paused": finished})
     return describe_project(studio, project)
 
