@@ -183,17 +183,7 @@ def read_engine(engine: str) -> dict[str, str]:
 
 
 def claim_output(path: Path | None, inputs: Sequence[Any] = (), folder: bool = False, overwrite: bool = False) -> None:
-    """Refuse a place where a command must not write, and keep it from other runs until the command ends.
-
-    Parameters
-    ----------
-    path : Path, optional
-        Where the output shall be; where there shall be none, there is nothing to claim.
-    inputs, folder
-        As in :func:`actc.data.deliver.check_output`.
-    overwrite : bool
-        Whether to replace what is there, though the command was not given --overwrite.
-    """
+    """Refuse a place where a command must not write, and keep it from other runs until the command ends."""
     if path is None:
         return
     from actc.data.deliver import alone, check_output

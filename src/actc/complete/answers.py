@@ -219,16 +219,7 @@ def describe_changes(changes: dict[str, Any]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class FileOracle:
-    """A file that answers in the place of people, read once.
-
-    Parameters
-    ----------
-    path : Path
-    answers : Answers, optional
-        Of a file with labels (head, relation, tail, label): it can judge the triples in it.
-    true : Graph, optional
-        Of a graph, without labels, which has what is true: whatever it does not have is false.
-    """
+    """A file that answers in the place of people, read once: labels of some triples, or a graph of all true ones."""
 
     path: Path
     answers: Answers | None = None
@@ -269,22 +260,7 @@ def ask_oracle(
     seed: int = 0,
     answers: Answers = NO_ANSWERS,
 ) -> Case:
-    """Ask until the budget is spent, and return the case of the pool: what it decides on are all candidates.
-
-    Parameters
-    ----------
-    case : Case
-        Of all candidates, without answers.
-    labels : bool array of shape (N,)
-        What the oracle answers about each candidate.
-    rows : int array, optional
-        The candidates that questions may be about, if not all.
-    budget : int
-        How many new answers to ask for; 0 asks for none.
-    seed : int
-    answers : Answers
-        Those so far.
-    """
+    """Ask until the budget is spent, and return the case of the pool: what it decides on are all candidates."""
     random = np.random.default_rng(seed)
     rows = draw_pool(case.pool, np.arange(len(labels)) if rows is None else rows, answers, random)
     pool, labels = case.pool.take(rows).with_used_names(), labels[rows]  # as a reader of its file will see it

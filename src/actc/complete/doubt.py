@@ -78,15 +78,6 @@ def doubt_facts(graph: Graph, seed: int = 0, stage: Stage = no_stage, explained:
 
     Reasons are those of the first ones, or of the facts ``explained``, as if each were not there, with weights for
     being true by a ridge.
-
-    Parameters
-    ----------
-    graph : Graph
-    seed : int
-        Where the draw of planted errors starts from.
-    stage : callable
-        Called with a stage's name, for as long as it lasts: gives a function to call with steps done, steps in all.
-    explained : Triples, optional
     """
     if len(graph) < LEAST_FACTS:
         raise TableError(f"A graph of {len(graph)} facts is too small to learn from; it needs at least {LEAST_FACTS}.")

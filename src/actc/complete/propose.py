@@ -147,18 +147,8 @@ def candidates_of_both(
 ) -> Candidates:
     """Return what rules and a model propose, scored by evidence that is learned from facts that neither had seen.
 
-    Parameters
-    ----------
-    graph : Graph
-        The known facts.
-    scorer : PykeenScorer
-        The model.
-    holdout : Graph
-        Those of them that it was not trained on; where it proposes none, the graph's own facts teach.
-    proposals : Triples
-        What it proposes as if the holdout were not known.
-    seed, stage
-        As for ``score_rules``.
+    ``proposals`` are the model's, as if the holdout were not known. Where none of them is in the holdout, the graph's
+    own facts teach.
     """
     by_rules, rules = propose_by_rules(graph)
     before, _ = propose_by_rules(graph.take(~holdout.contains(graph)), confidence=rules.least)
@@ -205,18 +195,7 @@ def candidates_of_both(
 
 
 def join_proposals(rules: ScoredTriples, model: Triples, scorer: PykeenScorer, names: Triples) -> ScoredTriples:
-    """Put what rules and a model propose together, each once, and the model's score beside it where it knows the names.
-
-    Parameters
-    ----------
-    rules : ScoredTriples
-        As :func:`propose_by_rules` gives them.
-    model : Triples
-    scorer : PykeenScorer
-        The model.
-    names : Triples
-        Whose vocabularies the result has.
-    """
+    """Return what rules and a model propose, each once, with the model's score where it knows the names."""
     every = Graph.of(rules.union(model)).recoded(names.entity_names, names.relation_names)
     rows = rules.rows_of(every)  # -1 where a missing value is appended
     missing: dict[str, Any] = {"rule": "", "rule_confidence": np.nan, "rules": 0}

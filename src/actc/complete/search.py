@@ -27,14 +27,7 @@ SHARE = 0.05  # of the entities of another slot that fill this one too, for it t
 
 
 class PykeenScorer:
-    """Scores of a PyKEEN model, batch by batch, on the device the model is on.
-
-    Parameters
-    ----------
-    model : pykeen.models.Model
-    entity_names, relation_names : tuple of str
-        Names of the model's codes, in the order of the codes.
-    """
+    """Scores of a PyKEEN model, batch by batch, on the device the model is on."""
 
     def __init__(self, model: Any, entity_names: tuple[str, ...], relation_names: tuple[str, ...]) -> None:
         relations = model.num_relations // (2 if model.use_inverse_triples else 1)
@@ -116,16 +109,7 @@ class Questions:
 
 
 class CandidateSearch:
-    """A model's best answers to the questions that a graph leaves open; only entities that fit a slot are answers.
-
-    Parameters
-    ----------
-    scorer : PykeenScorer
-    graph : Graph
-        The known facts; they are left out.
-    best : int
-        How many answers to a question.
-    """
+    """A model's best answers to the questions that a graph leaves open; only entities that fit a slot are answers."""
 
     def __init__(self, scorer: PykeenScorer, graph: Graph, best: int = 5) -> None:
         if best < 1:

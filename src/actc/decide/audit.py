@@ -139,17 +139,7 @@ def _stratum_rates(codes: IntArray, answers: Annotations) -> tuple[FloatArray, F
 
 
 def assess(accepted: ScoredTriples, answers: Annotations, rule: StoppingRule = WITHIN_5) -> Audit:
-    """Estimate the share of true facts among the accepted ones.
-
-    Parameters
-    ----------
-    accepted : ScoredTriples
-        All of the accepted facts.
-    answers : Annotations
-        Answers on rows that :func:`draw_next` drew for this rule.
-    rule : StoppingRule, optional
-        When there are enough.
-    """
+    """Estimate the share of true facts among the accepted ones."""
     total, judged, trues = len(accepted), len(answers), int(answers.labels.sum())
     if judged > total:
         raise OptionError(f"{judged} were judged of a set of {total}; a fact is judged once.")

@@ -69,17 +69,7 @@ class Conflicts:
 
 
 def match_conflicts(constraints: Constraints, triples: Triples, facts: Triples | None = None) -> Conflicts:
-    """Return where triples compete with each other, or contradict facts.
-
-    Parameters
-    ----------
-    constraints : Constraints
-        Those that are used.
-    triples : Triples
-        The candidates.
-    facts : Triples, optional
-        What the graph holds.
-    """
+    """Return where triples compete with each other, or contradict facts."""
     used, count = constraints.used, len(triples)
     both = triples.plain() if facts is None else triples.plain().stack(facts)
     known = both.take(np.arange(count, len(both)))
@@ -160,16 +150,7 @@ class Resolution:
 
 
 def couple(conflicts: Conflicts, p: FloatArray, possible: BoolArray, true: BoolArray) -> FloatArray:
-    """Return P(true) of each triple in each of its groups, shape (M,), given what is in the group.
-
-    Parameters
-    ----------
-    conflicts : Conflicts
-    p : float array of shape (N,)
-        P(true) of each triple by itself.
-    possible, true : bool array of shape (N,)
-        Which may still be true; which are certainly true, by a person's answer or as facts.
-    """
+    """Return P(true) of each triple in each of its groups, shape (M,), given what is in the group."""
     rows, groups, rules = conflicts.rows, conflicts.groups, conflicts.rules
     p = np.where(possible & ~true & (p > 0), np.clip(p, EDGE, 1 - EDGE), 0.0)
     odds, logs = p / (1 - p), -np.log1p(-p)
@@ -262,15 +243,6 @@ def weigh_facts(conflicts: Conflicts, triples: Triples, p: FloatArray) -> Confli
 
     No answer is needed. Of the true candidates of a relation as many should contradict a fact as facts do in the graph:
     twice the share of exceptions, for each has a companion. The factor makes their expected number that number.
-
-    Parameters
-    ----------
-    conflicts : Conflicts
-        Of the triples.
-    triples : Triples
-        The candidates.
-    p : float array of shape (N,)
-        P(true) of each by itself.
     """
     beside_fact = conflicts.facts[conflicts.groups] == 1
 

@@ -106,21 +106,7 @@ def score_rules(
     seed: int = 0,
     stage: Stage = no_stage,
 ) -> HoldoutEstimate:
-    """Score what a graph's rules propose, by what rules propose of facts that were taken out of it.
-
-    Parameters
-    ----------
-    graph : Graph
-        The known facts.
-    proposed : ScoredTriples
-        What its rules propose.
-    rules : Rules
-        The rules.
-    seed : int
-        Where the draw of the holdout starts from.
-    stage : callable
-        Called with a stage's name, for as long as it lasts: gives a function to call with steps done, steps in all.
-    """
+    """Score what a graph's rules propose, by what rules propose of facts that were taken out of it."""
     if not len(proposed):
         raise TableError(f"No rule of this graph of {len(graph)} facts proposes anything.")
     least = min(rules.least, TRAINING_CONFIDENCE)  # less sure rules, too, for what is plainly false

@@ -319,15 +319,7 @@ SCORE_COLUMNS = (
 
 
 def whole_rows(scores: Collection[str], log_odds: str) -> str:
-    """Return the SQL of the rows that people read: names, log-odds, all pieces of evidence.
-
-    Parameters
-    ----------
-    scores : collection of str
-        The names of the pieces that come from a model's score.
-    log_odds : str
-        SQL of the log-odds of a row of ``evidence e``.
-    """
+    """Return the SQL of the rows that people read: names, log-odds, all pieces of evidence."""
     pieces = (*scores, *GRAPH_COLUMNS)
     columns = [f"CAST(e.{name} AS DOUBLE) AS {MODEL_SCORE if name == 'score' else name}" for name in pieces]
     return f"""

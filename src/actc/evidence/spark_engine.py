@@ -28,16 +28,7 @@ GIVEN = ("fact", "candidate", "entity_name", "relation_name")
 
 
 def write_evidence(work: Work, model: EvidenceModel, out: Path, memory: int, master: str | None = None) -> None:
-    """Write candidates with their log-odds and evidence to a folder of parts, by Spark.
-
-    Parameters
-    ----------
-    work, model, out
-    memory : int
-        Bytes for the driver and for each executor.
-    master : str, optional
-        The cluster's address; this machine if not given.
-    """
+    """Write candidates with their log-odds and evidence to a folder of parts, by Spark."""
     started = open_spark(master, memory)
     with tempfile.TemporaryDirectory(prefix="actc-") as name, started as session, in_one_sentence():
         _put_tables(session, work, Path(name))

@@ -75,15 +75,7 @@ class Strict(BaseModel):
 
 @dataclass(frozen=True)
 class Links:
-    """Tokens of a session.
-
-    Parameters
-    ----------
-    secret : bytes
-        The session's secret.
-    root : str
-        What every path begins with, where the session's pages are part of others.
-    """
+    """Tokens of a session."""
 
     secret: bytes
     root: str = ""

@@ -49,15 +49,7 @@ REFUSED: dict[int | str, dict[str, Any]] = {
 
 
 class Pages:
-    """A session as its pages show it; what many requests show is made once, and cached as the bytes that are sent.
-
-    Parameters
-    ----------
-    session : Session
-    links : Links
-    address : str, optional
-        By which address other machines reach the pages; None where they cannot.
-    """
+    """A session as its pages show it; what many requests show is made once, and cached as the bytes that are sent."""
 
     def __init__(self, session: Session, links: Links, address: str | None = None) -> None:
         self.session, self.links, self.address = session, links, address

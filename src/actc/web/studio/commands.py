@@ -245,14 +245,7 @@ def list_downloads(project: Project) -> list[Download]:
 
 
 def make_download(project: Project, name: str) -> Path | None:
-    """Return a file to download, made if it is not there as of now; None where the session makes it.
-
-    Parameters
-    ----------
-    project : Project
-    name : str
-        One of those that :func:`list_downloads` names.
-    """
+    """Return a file to download, made if it is not there as of now; None where the session makes it."""
     wanted = next((one for one in list_downloads(project) if one.name == name), None)
     if wanted is None:
         raise FileError(f"There is no {name!r} to download yet.")

@@ -97,14 +97,7 @@ def _query(sql: str, values: Any = ()) -> list[Any]:
 
 @dataclass(frozen=True)
 class DecisionTable:
-    """A table of decisions that a run or an export wrote.
-
-    Parameters
-    ----------
-    path : Path
-    names : Names
-        How people call things.
-    """
+    """A table of decisions that a run or an export wrote."""
 
     path: Path
     names: Names

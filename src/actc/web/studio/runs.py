@@ -42,13 +42,7 @@ TRIES = 20  # of a supervisor to get its lock: a look at a run has it for a mome
 
 @dataclass(frozen=True)
 class StudioRun:
-    """A run, as its folder has it.
-
-    Parameters
-    ----------
-    folder : Path
-        ``runs/N`` of a project.
-    """
+    """A run, as its folder has it."""
 
     folder: Path
 

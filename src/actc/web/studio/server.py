@@ -285,16 +285,7 @@ async def enter(request: Request, token: Annotated[str, InPath(max_length=64)]) 
 
 
 def create_studio(folder: Any, host: str = "127.0.0.1", address: str | None = None) -> FastAPI:
-    """Return the application over a folder with projects.
-
-    Parameters
-    ----------
-    folder : Path
-    host : str
-        Where it will listen, which decides the names it answers to.
-    address : str, optional
-        By which address other machines reach it.
-    """
+    """Return the application over a folder with projects."""
     studio = Studio(folder, host, address)
 
     @contextlib.asynccontextmanager

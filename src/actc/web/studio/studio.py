@@ -41,17 +41,7 @@ class Served:
 
 
 class Studio:
-    """A folder with projects; it opens sessions when somebody asks for their pages, and closes the oldest of many.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the projects are.
-    host : str
-        Where the studio listens.
-    address : str, optional
-        By which address other machines reach it; None where they cannot.
-    """
+    """A folder with projects; it opens sessions when somebody asks for their pages, and closes the oldest of many."""
 
     def __init__(self, folder: Path, host: str = "127.0.0.1", address: str | None = None) -> None:
         self.folder, self.host, self.address = folder, host, address
