@@ -251,7 +251,7 @@ def publish_facts(
     run = Publication.read(Path(folder), into, base)
     if not len(run.accepted) and not (remove and len(run.removed)):
         hint = f"; --remove takes out the {len(run.removed):,} that are wrong" if len(run.removed) else ""
-        raise OptionError(f"{folder}: nothing was accepted there{hint}.")
+        raise OptionError(f"{folder}: there is nothing to publish{hint}.")
     with SparqlTarget(StoreAddress.of(to, key_from)) as target:
         earlier = {name: facts for name, facts in _list_runs(target, into).items() if name != run.iri}
         if write and replace:  # what they removed comes back before this run removes it again
