@@ -43,6 +43,7 @@ FORMAT_VERSION = 1
 KNOTS = 129
 DIGITS = 5
 """Of each probability in a file."""
+_AT_ONCE = 2048  # relations whose grid is in memory
 _UNSEEN = "\U0010ffff"  # sorts behind every name, and is none
 
 
@@ -100,8 +101,7 @@ class Curves:
 
     def as_written(self) -> Curves:
         """Return the same to the digit as a file has it."""
-        rows = ([float(text) for text in line.split()] for line in self.lines())
-        return replace(self, probabilities=np.array(list(rows)))
+        return replace(self, probabilities=np.loadtxt(self.lines(), ndmin=2))
 
     def lines(self) -> list[str]:
         """Return the probabilities as a file has them, a line for each relation."""
@@ -121,12 +121,18 @@ def tabulate_curves(
     probability: Callable[[ScoredTriples], FloatArray | None], pool: ScoredTriples, scores: FloatArray | None = None
 ) -> Curves | None:
     """Tabulate a method's probabilities over a range of scores; None where it has none."""
-    names, given = Vocabulary([*pool.relation_names, _UNSEEN]), pool.scores if scores is None else scores
+    names, given = [*pool.relation_names, _UNSEEN], pool.scores if scores is None else scores
     low, high = float(given.min()), float(given.max())
-    relations = np.repeat(np.arange(len(names)), KNOTS)
-    nothing, grid = np.zeros_like(relations), np.tile(np.linspace(low, high, KNOTS), len(names))
-    p = probability(ScoredTriples(nothing, relations, nothing, Vocabulary([""]), names, scores=grid))
-    return None if p is None else Curves(pool.relation_names, low, high, p.reshape(len(names), KNOTS))
+    parts = list[FloatArray]()
+    for start in range(0, len(names), _AT_ONCE):
+        own = Vocabulary(names[start : start + _AT_ONCE])
+        relations, grid = np.repeat(np.arange(len(own)), KNOTS), np.tile(np.linspace(low, high, KNOTS), len(own))
+        nothing = np.zeros_like(relations)
+        p = probability(ScoredTriples(nothing, relations, nothing, Vocabulary([""]), own, scores=grid))
+        if p is None:
+            return None
+        parts.append(p.reshape(len(own), KNOTS))
+    return Curves(pool.relation_names, low, high, np.concatenate(parts))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
